@@ -1,0 +1,105 @@
+/**
+ * What the queue needs of a place where pull requests live. Two adapters: `git/` (bare repositories on disk)
+ * and, later, `github/`; both pass test/conformance. Everything may be called twice for one thing: the second call
+ * finds what the first one did.
+ */
+import type { CommitSha, OrgSlug, RepoKey, RunId, TreeSha } from "../kernel/ids.ts";
+import type {
+  Change,
+  MergeMethod,
+  NotBuilt,
+  NotLanded,
+  PullRequestFacts,
+  StatusCheck,
+  Tip,
+} from "../queue/engine/types.ts";
+
+/** The host could not be asked, or broke while working. Says nothing about the pull request; try again later. */
+export class HostUnavailable extends Error {
+  override readonly name = "HostUnavailable";
+}
+
+export type BuildRequest = {
+  readonly run: RunId;
+  readonly repo: RepoKey;
+  readonly branch: string;
+  readonly base: CommitSha;
+  readonly changes: readonly Change[];
+  readonly mergeMethod: MergeMethod;
+  /** Statuses that must come; one that the tested content does not define is reported as FAILURE. */
+  readonly required: readonly string[];
+};
+
+export type Built = { readonly commit: CommitSha; readonly tree: TreeSha };
+
+export type LandRequest = {
+  readonly run: RunId;
+  readonly repo: RepoKey;
+  readonly targetBranch: string;
+  /** The tested commit and its tree. */
+  readonly commit: CommitSha;
+  readonly tree: TreeSha;
+  /** The tip the tested commit was built on. */
+  readonly base: CommitSha;
+  readonly expectedTip: CommitSha;
+  /** What lands now, in order: what the tested commit adds to `expectedTip`. */
+  readonly changes: readonly Change[];
+  readonly mergeMethod: MergeMethod;
+};
+
+export type Landed = { readonly tip: Tip; readonly trees: "EQUAL" | "DIFFERENT" };
+
+export type RunStatuses = {
+  readonly statuses: readonly StatusCheck[];
+  /** No further status will come. */
+  readonly complete: boolean;
+  readonly repeats: number;
+  /** Set when the run was ended by infrastructure: it has no verdict. */
+  readonly broken: string | null;
+};
+
+/** A connection to one code host, made for one organization; it is never used for another. */
+export type CodeHost = {
+  /** Facts about a pull request; mergeability is judged against `targetBranch`'s present tip. */
+  readonly pullRequest: (
+    repo: RepoKey,
+    prNumber: number,
+    targetBranch: string,
+  ) => Promise<PullRequestFacts | "NOT_FOUND">;
+  /**
+   * The target branch. `reached` names those of `heads` that it contains now and that `since` did not contain
+   * (a PR merged by hand); empty when `since` is null.
+   */
+  readonly tip: (
+    repo: RepoKey,
+    branch: string,
+    since: CommitSha | null,
+    heads: readonly CommitSha[],
+  ) => Promise<{ readonly tip: Tip; readonly reached: readonly CommitSha[] } | "MISSING">;
+  /** Builds the content on its own branch and starts its checks. */
+  readonly buildRun: (
+    request: BuildRequest,
+  ) => Promise<{ readonly ok: true; readonly value: Built } | { readonly ok: false; readonly why: NotBuilt }>;
+  /** Runs these checks of the run once more, on the same commit. `repeat` counts from 1. */
+  readonly repeatChecks: (repo: RepoKey, run: RunId, repeat: number, contexts: readonly string[]) => Promise<void>;
+  /** What is known of the run's checks now. A run the host has never heard of is `broken`. */
+  readonly statuses: (repo: RepoKey, run: RunId) => Promise<RunStatuses>;
+  /** Ends the run's checks and removes its branch. A no-op for a run that is closed or unknown. */
+  readonly closeRun: (repo: RepoKey, run: RunId, branch: string) => Promise<void>;
+  /** Moves the target to the tested content in one compare-and-swap. */
+  readonly land: (
+    request: LandRequest,
+  ) => Promise<{ readonly ok: true; readonly value: Landed } | { readonly ok: false; readonly why: NotLanded }>;
+};
+
+/** Which connection serves an organization's repositories on a host; undefined when none is connected. */
+export type CodeHosts = (org: OrgSlug, host: string) => CodeHost | undefined;
+
+/** How a host that notices things by itself tells the service: cheap, repeatable, loses nothing when lost. */
+export type HostNews = {
+  readonly checksMoved: (repo: RepoKey, run: RunId) => void;
+  readonly refsMoved: (
+    repo: RepoKey,
+    moved: { readonly prNumbers: readonly number[]; readonly branches: readonly string[] },
+  ) => void;
+};

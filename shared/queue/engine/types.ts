@@ -1,0 +1,465 @@
+/**
+ * The vocabulary of the queue: what is stored, what may happen, what is to be done.
+ * Everything here is plain data; `step()` is the only function that makes new versions of it.
+ */
+import type { CommitSha, EntryId, GroupId, QueueId, RunId, TreeSha } from "../../kernel/ids.ts";
+import type { EpochMs } from "../../kernel/time.ts";
+
+export const ENTRY_STATES = [
+  "NOT_READY",
+  "PENDING",
+  "TESTING",
+  "TESTS_PASSED",
+  "PENDING_FAILURE",
+  "MERGED",
+  "FAILED",
+  "CANCELLED",
+] as const;
+export type EntryState = (typeof ENTRY_STATES)[number];
+
+export const QUEUE_STATES = ["RUNNING", "PAUSED", "DRAINING", "SWITCHING_MODES"] as const;
+export type QueueStateName = (typeof QUEUE_STATES)[number];
+
+export const MERGE_METHODS = ["MERGE_COMMIT", "SQUASH", "REBASE"] as const;
+export type MergeMethod = (typeof MERGE_METHODS)[number];
+
+export type Mode = "SINGLE" | "PARALLEL";
+
+/** The settings that decide; the rest of a queue's settings ride along unseen. Units stand in the names; 0 means none. */
+export type Settings = {
+  readonly mode: Mode;
+  readonly concurrency: number;
+  readonly bisectionConcurrency: number;
+  readonly batch: boolean;
+  readonly batchingMinSize: number;
+  readonly batchingMaxWaitTimeMinutes: number;
+  readonly testingTimeoutMinutes: number;
+  readonly notReadyTimeoutHours: number;
+  readonly pendingFailureDepth: number;
+  readonly canOptimisticallyMerge: boolean;
+  readonly optimizationMode: "OFF" | "BISECTION_SKIP_REDUNDANT_TESTS";
+  readonly retriesBeforeFailure: number;
+  readonly directMergeMode: "OFF" | "ALWAYS";
+  readonly mergeMethod: MergeMethod;
+  readonly requiredStatuses: readonly string[] | null;
+};
+
+export type OperatorState = "RUNNING" | "PAUSED" | "DRAINING";
+
+/** What people decide about a queue. Written by requests, read by the engine, never written by it. */
+export type QueueConfig = {
+  readonly settings: Settings;
+  readonly operator: {
+    readonly state: OperatorState;
+    readonly reason: string | null;
+    readonly since: EpochMs;
+    /** Urgent entries pass through a PAUSED or DRAINING of the operator. */
+    readonly allowUrgent: boolean;
+  };
+  /** Holds of the service that began at or before this time are lifted. */
+  readonly holdsClearedAt: EpochMs | null;
+  /** Maintenance windows: each is a hold that is open iff startsAt <= now < endsAt. */
+  readonly windows: readonly MaintenanceWindow[];
+};
+
+export type MaintenanceWindow = {
+  readonly id: string;
+  readonly action: "DRAIN" | "PAUSE";
+  readonly startsAt: EpochMs;
+  readonly endsAt: EpochMs;
+  readonly reason: string | null;
+  readonly allowUrgent: boolean;
+};
+
+export const HOLD_KINDS = ["LANDING_MISMATCH", "LANDING_INCOMPLETE", "TIP_FAILED", "TARGET_MISSING"] as const;
+export type HoldKind = (typeof HOLD_KINDS)[number];
+/** The service's own brake. Each counts as PAUSED, tests of the tip excepted. */
+export type Hold = { readonly kind: HoldKind; readonly since: EpochMs; readonly detail: string };
+
+export const STATUS_SOURCES = ["MERGE_INSTANCE", "CONFIG_FILE", "BRANCH_PROTECTION"] as const;
+/** Where the list of required statuses comes from: the queue's own setting, the config file at the tip, the host. */
+export type StatusSource = (typeof STATUS_SOURCES)[number];
+
+/** The target branch as the service last saw or moved it. */
+export type Tip = {
+  readonly sha: CommitSha;
+  readonly tree: TreeSha;
+  /** What the host says is required there; null when it names nothing. */
+  readonly required: { readonly source: StatusSource; readonly statuses: readonly string[] } | null;
+  /** Why the config file at the tip cannot be used, in words for its author; null when it can or there is none. */
+  readonly configProblem: string | null;
+};
+
+export type Mergeability = "UNSPECIFIED" | "IN_PROGRESS" | "MERGEABLE" | "NOT_MERGEABLE";
+
+/** What the code host says of a pull request. */
+export type PullRequestFacts = {
+  readonly number: number;
+  readonly state: "OPEN" | "CLOSED" | "MERGED";
+  readonly draft: boolean;
+  readonly title: string;
+  readonly url: string;
+  readonly author: { readonly name: string; readonly email: string };
+  readonly headSha: CommitSha;
+  readonly headBranch: string;
+  readonly baseBranch: string;
+  readonly fromFork: boolean;
+  readonly mergeability: Mergeability;
+  /** The tip that mergeability was judged against; null when it was not judged. */
+  readonly judgedOn: CommitSha | null;
+  /** Why it cannot be merged, in words; null when it can or nothing is known. */
+  readonly obstacle: string | null;
+};
+
+/** Why the host's facts are missing: nothing is connected for this host, or it does not answer. */
+export type HostTrouble = {
+  readonly kind: "NOT_CONNECTED" | "UNREACHABLE" | "NOT_FOUND";
+  readonly what: string;
+  readonly count: number;
+  readonly retryAt: EpochMs;
+};
+
+/** What a request asks of a live entry. Written by requests onto the entry, folded by the engine, then emptied. */
+export type Asked = {
+  readonly cancel?: { readonly by: string; readonly at: EpochMs };
+  readonly restart?: { readonly by: string; readonly at: EpochMs };
+  readonly priority?: Priority;
+  readonly noBatch?: boolean;
+  readonly targets?: Targets;
+};
+
+/** 0 is urgent and 255 last. `name` is set where the value was given, or defaulted, by name. */
+export type Priority = { readonly value: number; readonly byDefault: boolean };
+
+/** Impacted targets of the pinned head; the sets themselves are never loaded here. */
+export type Targets =
+  | { readonly kind: "ALL" }
+  | { readonly kind: "SET"; readonly digest: string; readonly count: number };
+
+export type Conclusion = { readonly reason: Reason; readonly message: string };
+
+/** One submission of a pull request to the queue. */
+export type Entry = {
+  readonly id: EntryId;
+  readonly prNumber: number;
+  readonly submittedAt: EpochMs;
+  /** Who submitted it: the token's name. */
+  readonly submittedBy: string;
+  readonly state: EntryState;
+  readonly stateChangedAt: EpochMs;
+  /** The commit this submission is about. Re-pinned by a push only while NOT_READY; null until the host has been asked. */
+  readonly headSha: CommitSha | null;
+  /** The host's latest facts; null until it has been asked. */
+  readonly pr: PullRequestFacts | null;
+  readonly trouble: HostTrouble | null;
+  readonly priority: Priority;
+  readonly noBatch: boolean;
+  readonly targets: Targets | null;
+  readonly admittedAt: EpochMs | null;
+  /** Kept from the first run that contains the entry until the end; smaller is earlier. */
+  readonly place: number | null;
+  /** Entries that share it are tested as one. */
+  readonly group: GroupId | null;
+  /** The predecessor it conflicts with in text: it waits until that one is settled. */
+  readonly conflictsWith: EntryId | null;
+  /** A run ended without a verdict: what broke, how often in a row, and when to try again. */
+  readonly broken: { readonly what: string; readonly count: number; readonly retryAt: EpochMs } | null;
+  /** The last refusal of the host to land it; two in a row for the same reason end it. */
+  readonly refusal: string | null;
+  readonly lastRun: RunId | null;
+  readonly verifiedBy: RunId | null;
+  readonly firstTestAt: EpochMs | null;
+  /** Milliseconds in TESTING in earlier stays, the present one excluded. */
+  readonly testedMs: number;
+  /** Times at which it went from TESTING back to PENDING, the latest twenty. */
+  readonly restartedAt: readonly EpochMs[];
+  /** Number of moves so far: the next move's number. */
+  readonly moves: number;
+  readonly endedAt: EpochMs | null;
+  readonly conclusion: Conclusion | null;
+  readonly asked: Asked;
+};
+
+export type CheckState = "PENDING" | "SUCCESS" | "FAILURE" | "ERROR";
+export type StatusCheck = {
+  readonly context: string;
+  readonly state: CheckState;
+  readonly url: string | null;
+  readonly description: string | null;
+};
+
+export type RunKind = "MAIN" | "BISECTION" | "TIP";
+export type RunPhase = "BUILDING" | "TESTING" | "PASSED" | "FAILED" | "REPEATING";
+
+/** The test of `base + predecessors + group`, in that order, on its own branch. A test of the tip has neither. */
+export type Run = {
+  readonly id: RunId;
+  readonly kind: RunKind;
+  readonly group: readonly EntryId[];
+  /** The live entries ahead that are assumed to land, in order, when the run was started. */
+  readonly predecessors: readonly EntryId[];
+  /** The live entries ahead that are assumed not to land. */
+  readonly assumedOut: readonly EntryId[];
+  readonly base: CommitSha;
+  readonly phase: RunPhase;
+  readonly branch: string;
+  readonly commit: CommitSha | null;
+  readonly tree: TreeSha | null;
+  readonly required: readonly string[];
+  readonly requiredSource: StatusSource;
+  readonly startedAt: EpochMs;
+  readonly testingSince: EpochMs | null;
+  /** When it times out; null without a timeout, while building, and once ended. */
+  readonly deadline: EpochMs | null;
+  /** A status read was asked for after the deadline; its answer decides. */
+  readonly lateReadAsked: boolean;
+  readonly statuses: readonly StatusCheck[];
+  /** The host says that no further status will come: what is missing now is missing for good. */
+  readonly complete: boolean;
+  /** Repeats of the failed checks that were started (QUEUE: before a failure counts). */
+  readonly repeats: number;
+  readonly failure: RunFailure | null;
+  readonly endedAt: EpochMs | null;
+};
+
+export type RunFailure = {
+  readonly kind: "CHECKS" | "TIMEOUT" | "NO_REQUIRED_STATUSES";
+  readonly contexts: readonly string[];
+};
+
+/** How a run ended once it has left the queue. */
+export type RunOutcome = "SUCCEEDED" | "FAILED" | "CANCELLED";
+export type EndedRun = { readonly run: Run; readonly outcome: RunOutcome; readonly why: string; readonly at: EpochMs };
+
+/** A landing that has been sent to the host and whose result is not known yet. */
+export type Landing = {
+  /** `<run>.<attempt>`: different for every attempt, so that a late answer to an earlier one is known as such. */
+  readonly id: string;
+  readonly run: RunId;
+  readonly group: readonly EntryId[];
+  readonly expectedTip: CommitSha;
+  readonly attempt: number;
+  readonly sentAt: EpochMs;
+  readonly trouble: { readonly what: string; readonly retryAt: EpochMs } | null;
+};
+
+/** One movement of the target that this service made: evidence built on `from` is carried to `to`. */
+export type LandedStep = { readonly from: CommitSha; readonly to: CommitSha; readonly entries: readonly EntryId[] };
+
+export type Totals = {
+  readonly merged: number;
+  readonly failed: number;
+  readonly cancelled: number;
+  readonly restarts: number;
+  readonly runsStarted: number;
+  readonly bisectionRunsStarted: number;
+  readonly runsPassed: number;
+  readonly runsFailed: number;
+  readonly runsCancelled: number;
+  readonly repeats: number;
+  readonly landings: number;
+};
+
+/** A queue with everything live in it. What ended is not here. */
+export type QueueState = {
+  readonly id: QueueId;
+  readonly branch: string;
+  readonly config: QueueConfig;
+  /** The mode in force; differs from config.settings.mode while modes switch. */
+  readonly mode: Mode;
+  readonly tip: Tip | null;
+  readonly holds: readonly Hold[];
+  readonly landing: Landing | null;
+  /** Oldest first; only as far back as a run in the queue needs it. */
+  readonly lineage: readonly LandedStep[];
+  /** A test of the tip is due at once, with the reason; null when none is. */
+  readonly tipTestDue: string | null;
+  readonly nextPlace: number;
+  readonly nextRun: number;
+  readonly nextRead: number;
+  readonly totals: Totals;
+  readonly entries: ReadonlyMap<EntryId, Entry>;
+  readonly runs: ReadonlyMap<RunId, Run>;
+};
+
+/** Why an entry moved. Closed: shown in timelines, conclusions and metrics, and translated by clients. */
+export const REASONS = [
+  "SUBMITTED",
+  "RESUBMITTED",
+  "ADMITTED",
+  "TEST_STARTED",
+  "TESTS_PASSED",
+  "TESTS_FAILED",
+  "TESTING_TIMEOUT",
+  "NO_REQUIRED_STATUSES",
+  "NO_VERDICT",
+  "REPEAT_PASSED",
+  "RESTARTED_BY_USER",
+  "PREDECESSOR_LEFT",
+  "PREDECESSOR_LANDED",
+  "PREDECESSORS_CHANGED",
+  "SKIP_THE_LINE_INTERRUPTED",
+  "MANUAL_PUSH_TO_TARGET_BRANCH",
+  "REQUIRED_STATUSES_CHANGED",
+  "MERGE_CONFLICT",
+  "CANNOT_BE_BUILT",
+  "READINESS_LOST",
+  "NOT_READY_TIMEOUT",
+  "CANCELLED_BY_USER",
+  "PULL_REQUEST_CLOSED",
+  "PULL_REQUEST_PUSHED",
+  "PULL_REQUEST_RETARGETED",
+  "PULL_REQUEST_DRAFTED",
+  "PULL_REQUEST_GONE",
+  "LANDING_REFUSED",
+  "LANDED_ON_MOVED_TIP",
+  "MERGED",
+  "MERGED_BY_HAND",
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+/** One line of a timeline. `cause` is who or what: `user:<token name>`, `host`, `run:<id>`, `queue`, `time`. */
+export type Move = {
+  readonly entry: EntryId;
+  readonly prNumber: number;
+  readonly number: number;
+  readonly from: EntryState | null;
+  readonly to: EntryState;
+  readonly reason: Reason;
+  readonly message: string;
+  readonly cause: string;
+  readonly run: RunId | null;
+  readonly at: EpochMs;
+};
+
+export type NewEntry = Pick<
+  Entry,
+  | "id"
+  | "prNumber"
+  | "submittedAt"
+  | "submittedBy"
+  | "headSha"
+  | "pr"
+  | "trouble"
+  | "priority"
+  | "noBatch"
+  | "targets"
+  | "asked"
+>;
+
+/** Facts. Each may come twice, late, out of order, or never; an unknown or stale one changes nothing. */
+export type QueueEvent =
+  | { readonly type: "wake" }
+  | { readonly type: "configured"; readonly config: QueueConfig }
+  | { readonly type: "submitted"; readonly entry: NewEntry }
+  | { readonly type: "asked"; readonly entry: EntryId; readonly asked: Asked }
+  | { readonly type: "pull-request"; readonly prNumber: number; readonly facts: PullRequestFacts }
+  | {
+      readonly type: "pull-request-unknown";
+      readonly prNumber: number;
+      readonly kind: HostTrouble["kind"];
+      readonly what: string;
+    }
+  /** `reached`: heads of live PRs that the branch contains now and did not contain before. */
+  | { readonly type: "tip"; readonly tip: Tip; readonly reached: readonly CommitSha[] }
+  | { readonly type: "tip-missing"; readonly what: string }
+  | { readonly type: "run-built"; readonly run: RunId; readonly commit: CommitSha; readonly tree: TreeSha }
+  | { readonly type: "run-not-built"; readonly run: RunId; readonly why: NotBuilt }
+  | {
+      readonly type: "statuses";
+      readonly run: RunId;
+      /** How many repeats the host knows of; an answer about an earlier attempt is stale. */
+      readonly repeats: number;
+      readonly statuses: readonly StatusCheck[];
+      readonly complete: boolean;
+      /** When the host was asked; null for a report that came by itself. */
+      readonly readAt: EpochMs | null;
+    }
+  | { readonly type: "run-broken"; readonly run: RunId; readonly what: string }
+  | { readonly type: "landed"; readonly landing: string; readonly tip: Tip; readonly trees: "EQUAL" | "DIFFERENT" }
+  | { readonly type: "not-landed"; readonly landing: string; readonly why: NotLanded };
+
+export type NotBuilt =
+  /** `with` is the predecessor it conflicts with, null for the tip itself. */
+  | {
+      readonly kind: "CONFLICT";
+      readonly entry: EntryId;
+      readonly with: EntryId | null;
+      readonly paths: readonly string[];
+    }
+  /** For a reason that is the entry's own: unrelated history, a submodule loop … */
+  | { readonly kind: "OWN"; readonly entry: EntryId; readonly what: string }
+  | { readonly kind: "INFRASTRUCTURE"; readonly what: string };
+
+export type NotLanded =
+  | { readonly kind: "TIP_MOVED" }
+  | { readonly kind: "CONFLICT"; readonly what: string }
+  | { readonly kind: "REFUSED"; readonly what: string }
+  | { readonly kind: "INFRASTRUCTURE"; readonly what: string };
+
+/** One pull request as a run or a landing contains it: all that is needed to build its commit again, byte for byte. */
+export type Change = {
+  readonly entry: EntryId;
+  readonly prNumber: number;
+  readonly headSha: CommitSha;
+  readonly title: string;
+  readonly author: { readonly name: string; readonly email: string };
+  /** Author and committer date of the commits that are built. */
+  readonly date: EpochMs;
+};
+
+/** Things to do, each idempotent by its key: doing it twice is doing it once. */
+export type Effect =
+  | {
+      readonly type: "build-run";
+      readonly key: string;
+      readonly run: RunId;
+      readonly base: CommitSha;
+      readonly branch: string;
+      readonly changes: readonly Change[];
+      readonly mergeMethod: MergeMethod;
+      readonly required: readonly string[];
+    }
+  | {
+      readonly type: "repeat-checks";
+      readonly key: string;
+      readonly run: RunId;
+      readonly repeat: number;
+      readonly contexts: readonly string[];
+    }
+  | { readonly type: "read-statuses"; readonly key: string; readonly run: RunId }
+  /** Stops what still runs and removes the testing branch. */
+  | { readonly type: "close-run"; readonly key: string; readonly run: RunId; readonly branch: string }
+  | {
+      readonly type: "land";
+      readonly key: string;
+      readonly landing: string;
+      readonly run: RunId;
+      readonly commit: CommitSha;
+      readonly tree: TreeSha;
+      /** The tip the run was built on. */
+      readonly base: CommitSha;
+      readonly expectedTip: CommitSha;
+      readonly changes: readonly Change[];
+      readonly mergeMethod: MergeMethod;
+    }
+  | { readonly type: "read-pull-request"; readonly key: string; readonly prNumber: number }
+  | { readonly type: "read-tip"; readonly key: string };
+
+/** Explains one decision, in words; stored with the commit that made it. */
+export type Note = { readonly entry: EntryId | null; readonly text: string };
+
+export type Decision = {
+  readonly state: QueueState;
+  readonly effects: readonly Effect[];
+  readonly moves: readonly Move[];
+  /** Runs that left the queue in this step. */
+  readonly endedRuns: readonly EndedRun[];
+  /** Entries that ended in this step; they are no longer in `state.entries`. */
+  readonly endedEntries: readonly Entry[];
+  readonly notes: readonly Note[];
+  /** When to look again even if nothing happens; undefined when only an event can change anything. */
+  readonly wakeAt: EpochMs | undefined;
+  /** The step's bound was reached: step again at once. */
+  readonly more: boolean;
+};

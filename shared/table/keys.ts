@@ -1,0 +1,106 @@
+/**
+ * Every key of the table, and nowhere else. A key is a list of parts, percent-encoded and joined by `#`, so that two
+ * different lists never give the same key (branches may hold `#`). The first part of a partition key is the
+ * organization, except for the keys in `WITHOUT_TENANT`.
+ */
+import type { EntryId, OrgSlug, QueueKey, RepoKey, RunId } from "../kernel/ids.ts";
+import { type EpochMs, sortableTime } from "../kernel/time.ts";
+
+export type Key = { readonly pk: string; readonly sk: string };
+
+/** Encodes what would make a key ambiguous or unprintable, and nothing else, so that keys stay readable. */
+const encode = (part: string): string =>
+  part.replaceAll(/[^ !"$&-~]/gu, (char) =>
+    [...new TextEncoder().encode(char)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""),
+  );
+
+export const joined = (...parts: readonly string[]): string => parts.map(encode).join("#");
+
+const queueParts = (key: QueueKey): readonly string[] => [
+  key.org,
+  key.repo.host,
+  key.repo.owner,
+  key.repo.name,
+  key.branch,
+];
+
+/** Zero-padded, so that text order is number order. PR numbers reach 4294967295. */
+const sortable = (number: number): string => String(number).padStart(10, "0");
+
+/** First parts of partition keys that belong to no organization. */
+export const WITHOUT_TENANT = ["=TOKEN", "=DUE"] as const;
+
+export const keys = {
+  organization: (org: OrgSlug): Key => ({ pk: joined(org, "ORG"), sk: "ORG" }),
+  /** A token by its hash: the authorizer's only look-up. Holds the organization. */
+  tokenByHash: (sha256Hex: string): Key => ({ pk: joined("=TOKEN", sha256Hex), sk: "TOKEN" }),
+  /** The same token in its organization's list. */
+  tokenOf: (org: OrgSlug, tokenId: string): Key => ({ pk: joined(org, "TOKENS"), sk: joined(tokenId) }),
+  tokensOf: (org: OrgSlug): string => joined(org, "TOKENS"),
+  idempotency: (org: OrgSlug, tokenId: string, route: string, key: string): Key => ({
+    pk: joined(org, "IDEMPOTENCY", tokenId, route, key),
+    sk: "RECORD",
+  }),
+
+  /** One small item per queue that exists, for listing; and one for all organizations, for the sweep. */
+  queuesOf: (org: OrgSlug): string => joined(org, "QUEUES"),
+  queuePointer: (key: QueueKey): Key => ({ pk: joined(key.org, "QUEUES"), sk: joined(...queueParts(key).slice(1)) }),
+  due: (key: QueueKey): Key => ({ pk: "=DUE", sk: joined(...queueParts(key)) }),
+  allDue: (): string => "=DUE",
+
+  /** A queue's live partition. The sort keys' first digit orders what is read together. */
+  queue: (key: QueueKey): string => joined(...queueParts(key), "QUEUE"),
+  config: (key: QueueKey): Key => ({ pk: keys.queue(key), sk: "1#CONFIG" }),
+  meta: (key: QueueKey): Key => ({ pk: keys.queue(key), sk: "1#META" }),
+  entry: (key: QueueKey, prNumber: number): Key => ({ pk: keys.queue(key), sk: `2#ENTRY#${sortable(prNumber)}` }),
+  run: (key: QueueKey, run: RunId): Key => ({ pk: keys.queue(key), sk: `3#RUN#${joined(run)}` }),
+  inbox: (key: QueueKey, at: EpochMs, id: string): Key => ({
+    pk: keys.queue(key),
+    sk: `4#INBOX#${sortableTime(at)}#${joined(id)}`,
+  }),
+  effect: (key: QueueKey, effect: string): Key => ({ pk: keys.queue(key), sk: `5#EFFECT#${joined(effect)}` }),
+
+  /** A PR's own partition: its latest ended submission, and the moves of all its submissions. */
+  pullRequest: (key: QueueKey, prNumber: number): string => joined(...queueParts(key), "PR", sortable(prNumber)),
+  ended: (key: QueueKey, prNumber: number): Key => ({ pk: keys.pullRequest(key, prNumber), sk: "ENDED" }),
+  move: (key: QueueKey, prNumber: number, at: EpochMs, entry: EntryId, number: number): Key => ({
+    pk: keys.pullRequest(key, prNumber),
+    sk: `MOVE#${sortableTime(at)}#${joined(entry)}#${sortable(number)}`,
+  }),
+
+  /** What ended, by time. */
+  history: (key: QueueKey): string => joined(...queueParts(key), "HISTORY"),
+  historyItem: (key: QueueKey, endedAt: EpochMs, entry: EntryId): Key => ({
+    pk: keys.history(key),
+    sk: `${sortableTime(endedAt)}#${joined(entry)}`,
+  }),
+  endedRun: (key: QueueKey, run: RunId): Key => ({ pk: joined(...queueParts(key), "RUNS", run), sk: "RUN" }),
+  /** The queue's log: what each commit decided. */
+  log: (key: QueueKey): string => joined(...queueParts(key), "LOG"),
+  logLine: (key: QueueKey, at: EpochMs, version: number): Key => ({
+    pk: keys.log(key),
+    sk: `${sortableTime(at)}#${sortable(version)}`,
+  }),
+
+  /** Impacted targets belong to a PR's commit, not to a queue: they may come before the submission. */
+  targets: (org: OrgSlug, repo: RepoKey, prNumber: number, sha: string): Key => ({
+    pk: joined(org, repo.host, repo.owner, repo.name, "TARGETS", sortable(prNumber)),
+    sk: joined(sha),
+  }),
+  upload: (org: OrgSlug, uploadId: string): Key => ({ pk: joined(org, "UPLOAD", uploadId), sk: "UPLOAD" }),
+  /** Head branch to PR number, for look-ups by `pr.branch`. */
+  branchPointer: (key: QueueKey, headBranch: string): Key => ({
+    pk: joined(...queueParts(key), "BRANCH", headBranch),
+    sk: "BRANCH",
+  }),
+} as const;
+
+/** Bounds of a read of the live partition, both inclusive. */
+export const LIVE = {
+  /** CONFIG, META, entries. */
+  entries: ["1#", "2#\uffff"],
+  /** CONFIG, META, entries, runs. */
+  runs: ["1#", "3#\uffff"],
+  /** All of that and the inbox: what the loop folds. */
+  inbox: ["1#", "4#\uffff"],
+} as const;

@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Two cores: the end-to-end files start servers and git processes of their own.
+    maxWorkers: 2,
+    pool: "forks",
+  },
+});
