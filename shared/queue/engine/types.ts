@@ -151,10 +151,16 @@ export type Entry = {
   readonly headSha: CommitSha | null;
   /** The host's latest facts; null until it has been asked. */
   readonly pr: PullRequestFacts | null;
+  /** When those facts were read: an answer that was read earlier and comes later is stale. */
+  readonly factsAt: EpochMs | null;
   readonly trouble: HostTrouble | null;
+  /** The tip for which the facts were asked for again, so that each tip asks once. */
+  readonly askedAgainFor: CommitSha | null;
   readonly priority: Priority;
   readonly noBatch: boolean;
   readonly targets: Targets | null;
+  /** `closed.totalMs` of the queue when it became NOT_READY: that time does not count towards its timeout. */
+  readonly closedMsBefore: number;
   readonly admittedAt: EpochMs | null;
   /** Kept from the first run that contains the entry until the end; smaller is earlier. */
   readonly place: number | null;
@@ -201,6 +207,8 @@ export type Run = {
   /** The live entries ahead that are assumed not to land. */
   readonly assumedOut: readonly EntryId[];
   readonly base: CommitSha;
+  /** Landings of this queue before the run was started: the first step of the lineage that came after it. */
+  readonly landingsBefore: number;
   readonly phase: RunPhase;
   readonly branch: string;
   readonly commit: CommitSha | null;
@@ -240,11 +248,19 @@ export type Landing = {
   readonly expectedTip: CommitSha;
   readonly attempt: number;
   readonly sentAt: EpochMs;
+  /** The target has moved; what is left is to end the entries (in portions, when there are many). */
+  readonly landed: boolean;
   readonly trouble: { readonly what: string; readonly retryAt: EpochMs } | null;
 };
 
 /** One movement of the target that this service made: evidence built on `from` is carried to `to`. */
-export type LandedStep = { readonly from: CommitSha; readonly to: CommitSha; readonly entries: readonly EntryId[] };
+export type LandedStep = {
+  /** Which landing of the queue it was, counted from 0. */
+  readonly number: number;
+  readonly from: CommitSha;
+  readonly to: CommitSha;
+  readonly entries: readonly EntryId[];
+};
 
 export type Totals = {
   readonly merged: number;
@@ -268,6 +284,12 @@ export type QueueState = {
   /** The mode in force; differs from config.settings.mode while modes switch. */
   readonly mode: Mode;
   readonly tip: Tip | null;
+  /** Something says that the target moved: nothing lands until it has been read again. */
+  readonly tipDoubted: boolean;
+  /** The number of the read of the tip that is under way; an answer with another number is stale. */
+  readonly tipRead: number | null;
+  /** How long the queue has admitted nobody: timeouts of those who wait to be admitted stand still meanwhile. */
+  readonly closed: { readonly totalMs: number; readonly since: EpochMs | null };
   readonly holds: readonly Hold[];
   readonly landing: Landing | null;
   /** Oldest first; only as far back as a run in the queue needs it. */
@@ -334,17 +356,7 @@ export type Move = {
 
 export type NewEntry = Pick<
   Entry,
-  | "id"
-  | "prNumber"
-  | "submittedAt"
-  | "submittedBy"
-  | "headSha"
-  | "pr"
-  | "trouble"
-  | "priority"
-  | "noBatch"
-  | "targets"
-  | "asked"
+  "id" | "prNumber" | "submittedAt" | "submittedBy" | "pr" | "factsAt" | "trouble" | "priority" | "noBatch" | "targets"
 >;
 
 /** Facts. Each may come twice, late, out of order, or never; an unknown or stale one changes nothing. */
@@ -353,7 +365,18 @@ export type QueueEvent =
   | { readonly type: "configured"; readonly config: QueueConfig }
   | { readonly type: "submitted"; readonly entry: NewEntry }
   | { readonly type: "asked"; readonly entry: EntryId; readonly asked: Asked }
-  | { readonly type: "pull-request"; readonly prNumber: number; readonly facts: PullRequestFacts }
+  /** Somebody noticed that these may have changed at the host. `tip` is what was seen there, null when not said. */
+  | {
+      readonly type: "news";
+      readonly prNumbers: readonly number[];
+      readonly tip: { readonly sha: CommitSha | null } | null;
+    }
+  | {
+      readonly type: "pull-request";
+      readonly prNumber: number;
+      readonly facts: PullRequestFacts;
+      readonly readAt: EpochMs;
+    }
   | {
       readonly type: "pull-request-unknown";
       readonly prNumber: number;
@@ -361,8 +384,8 @@ export type QueueEvent =
       readonly what: string;
     }
   /** `reached`: heads of live PRs that the branch contains now and did not contain before. */
-  | { readonly type: "tip"; readonly tip: Tip; readonly reached: readonly CommitSha[] }
-  | { readonly type: "tip-missing"; readonly what: string }
+  | { readonly type: "tip"; readonly read: number; readonly tip: Tip; readonly reached: readonly CommitSha[] }
+  | { readonly type: "tip-missing"; readonly read: number; readonly what: string }
   | { readonly type: "run-built"; readonly run: RunId; readonly commit: CommitSha; readonly tree: TreeSha }
   | { readonly type: "run-not-built"; readonly run: RunId; readonly why: NotBuilt }
   | {
@@ -376,7 +399,16 @@ export type QueueEvent =
       readonly readAt: EpochMs | null;
     }
   | { readonly type: "run-broken"; readonly run: RunId; readonly what: string }
-  | { readonly type: "landed"; readonly landing: string; readonly tip: Tip; readonly trees: "EQUAL" | "DIFFERENT" }
+  | {
+      readonly type: "landed";
+      readonly landing: string;
+      readonly tip: Tip;
+      readonly trees: "EQUAL" | "DIFFERENT";
+      /** What landed: all of the landing's group, or its first part where a host that merges PR by PR stopped. */
+      readonly entries: readonly EntryId[];
+      /** Its parent was not the expected tip: somebody else moved the target in between. */
+      readonly onMovedTip: boolean;
+    }
   | { readonly type: "not-landed"; readonly landing: string; readonly why: NotLanded };
 
 export type NotBuilt =
@@ -444,7 +476,13 @@ export type Effect =
       readonly mergeMethod: MergeMethod;
     }
   | { readonly type: "read-pull-request"; readonly key: string; readonly prNumber: number }
-  | { readonly type: "read-tip"; readonly key: string };
+  | {
+      readonly type: "read-tip";
+      readonly key: string;
+      readonly read: number;
+      readonly since: CommitSha | null;
+      readonly heads: readonly CommitSha[];
+    };
 
 /** Explains one decision, in words; stored with the commit that made it. */
 export type Note = { readonly entry: EntryId | null; readonly text: string };

@@ -1,0 +1,31 @@
+import type { Entry, QueueState } from "./types.ts";
+
+/** The priority value that goes to the front and through the brakes that allow it. */
+export const URGENT = 0;
+
+export const isUrgent = (entry: Pick<Entry, "priority">): boolean => entry.priority.value === URGENT;
+
+/** Admitted and not ended: only these are predecessors of others. */
+export const isAdmitted = (entry: Entry): boolean => entry.state !== "NOT_READY";
+
+/**
+ * Urgent first, then kept places, then lower priority value, then earlier submission. A place is kept from the first
+ * run that contains the entry, so nothing but an urgent entry is ever put before it. Total: a queue has at most one
+ * live entry per PR number.
+ */
+export function compareEntries(a: Entry, b: Entry): number {
+  return (
+    Number(isUrgent(b)) - Number(isUrgent(a)) ||
+    (a.place ?? Number.POSITIVE_INFINITY) - (b.place ?? Number.POSITIVE_INFINITY) ||
+    a.priority.value - b.priority.value ||
+    a.submittedAt - b.submittedAt ||
+    a.prNumber - b.prNumber
+  );
+}
+
+/** All admitted entries in the order in which they are to land; a group that is landing stays in front of all. */
+export function admittedInOrder(state: Pick<QueueState, "entries" | "landing">): readonly Entry[] {
+  const landing = new Set(state.landing?.group);
+  const admitted = [...state.entries.values()].filter(isAdmitted);
+  return admitted.sort((a, b) => Number(landing.has(b.id)) - Number(landing.has(a.id)) || compareEntries(a, b));
+}
