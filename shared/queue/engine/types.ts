@@ -219,8 +219,8 @@ export type Run = {
   readonly testingSince: EpochMs | null;
   /** When it times out; null without a timeout, while building, and once ended. */
   readonly deadline: EpochMs | null;
-  /** A status read was asked for after the deadline; its answer decides. */
-  readonly lateReadAsked: boolean;
+  /** The status read made after the deadline: its answer decides, so that an outage of the host fails nobody. */
+  readonly lateRead: "NONE" | "ASKED" | "ANSWERED";
   readonly statuses: readonly StatusCheck[];
   /** The host says that no further status will come: what is missing now is missing for good. */
   readonly complete: boolean;
@@ -481,7 +481,6 @@ export type Effect =
       readonly key: string;
       readonly read: number;
       readonly since: CommitSha | null;
-      readonly heads: readonly CommitSha[];
     };
 
 /** Explains one decision, in words; stored with the commit that made it. */

@@ -1,0 +1,59 @@
+import type { Entry, PullRequestFacts, QueueState } from "./types.ts";
+
+/** One prerequisite that is missing. `kind` is for programs, `message` says what it is and what would mend it. */
+export type Missing = {
+  readonly kind:
+    | "HOST_NOT_CONNECTED"
+    | "HOST_UNREACHABLE"
+    | "UNKNOWN_PULL_REQUEST"
+    | "BASE_BRANCH_DIFFERS"
+    | "DRAFT"
+    | "NOT_MERGEABLE"
+    | "MERGEABILITY_UNKNOWN"
+    | "TARGET_UNKNOWN";
+  readonly message: string;
+};
+
+type Judging = Pick<QueueState, "branch" | "tip">;
+
+/** What keeps an entry from being admitted, all at once; empty when it is ready. */
+export function missingOf(state: Judging, entry: Entry): readonly Missing[] {
+  const { pr, trouble } = entry;
+  if (pr === null) return [unasked(trouble)];
+  const missing: Missing[] = [];
+  if (state.tip === null) missing.push({ kind: "TARGET_UNKNOWN", message: `${state.branch} has not been read yet` });
+  if (pr.baseBranch !== state.branch)
+    missing.push({
+      kind: "BASE_BRANCH_DIFFERS",
+      message: `its base branch is ${pr.baseBranch}: retarget it to ${state.branch}, or submit it to the queue of its base`,
+    });
+  if (pr.draft) missing.push({ kind: "DRAFT", message: "it is a draft: mark it ready for review" });
+  if (pr.mergeability === "NOT_MERGEABLE")
+    missing.push({ kind: "NOT_MERGEABLE", message: pr.obstacle ?? "the code host says that it cannot be merged" });
+  if (pr.mergeability === "IN_PROGRESS")
+    missing.push({
+      kind: "MERGEABILITY_UNKNOWN",
+      message: "the code host is still working out whether it can be merged",
+    });
+  return missing;
+}
+
+/** The facts were judged against another tip than the present one: what they say of mergeability may be out of date. */
+export const isOutdated = (state: Judging, pr: PullRequestFacts): boolean =>
+  pr.judgedOn !== null && state.tip !== null && pr.judgedOn !== state.tip.sha;
+
+function unasked(trouble: Entry["trouble"]): Missing {
+  switch (trouble?.kind) {
+    case "NOT_CONNECTED":
+      return { kind: "HOST_NOT_CONNECTED", message: trouble.what };
+    case "NOT_FOUND":
+      return { kind: "UNKNOWN_PULL_REQUEST", message: trouble.what };
+    case "UNREACHABLE":
+      return {
+        kind: "HOST_UNREACHABLE",
+        message: `the code host does not answer (${trouble.what}); it is asked again`,
+      };
+    case undefined:
+      return { kind: "HOST_UNREACHABLE", message: "the code host has not been asked yet" };
+  }
+}
