@@ -1,0 +1,8 @@
+import { API_VERSION } from "../../shared/api/version.ts";
+import { ok } from "../../shared/kernel/result.ts";
+import { toRfc3339 } from "../../shared/kernel/time.ts";
+import { serveOpen } from "../serve.ts";
+
+export const handler = serveOpen("get-status", async (_, { clock }) =>
+  ok({ status: "OK", version: API_VERSION, time: toRfc3339(clock()) }),
+);

@@ -1,0 +1,91 @@
+/**
+ * Authenticate → decode → parse → use case → reply, once for every route. The order matters: nobody without a token
+ * makes us inflate or parse anything.
+ */
+import middyfy from "@middy/core";
+import jsonBodyParser from "@middy/http-json-body-parser";
+import type { Context } from "aws-lambda";
+import * as z from "zod";
+import type { Route } from "../api/route.ts";
+import type { Log } from "../kernel/log.ts";
+import { type Fault, fail, ok } from "../kernel/result.ts";
+import { faultAnswer } from "./answer.ts";
+import { authorise, NO_TOKEN } from "./authorise.ts";
+import type { Principal } from "./authorizer-answer.ts";
+import { bodyText } from "./body.ts";
+import { type Answer, type ApiEvent, type ApiHandler, requestIdOf } from "./event.ts";
+import { type AnyRun, performer } from "./perform.ts";
+import type { EndpointPorts, OpenRoute, Run, TokenRoute } from "./use-case.ts";
+
+type Ports = () => EndpointPorts;
+
+/** For routes that need a token. Without a principal there is no call of `run`, whatever came before. */
+export const endpoint = <R extends TokenRoute>(route: R, ports: Ports, run: Run<R>): ApiHandler =>
+  lambdaOf(route, ports, async ({ principal, ...request }) =>
+    principal === undefined ? fail("UNAUTHENTICATED", NO_TOKEN) : run({ ...request, principal }),
+  );
+
+/** For the few routes that need none. */
+export const openEndpoint = <R extends OpenRoute>(route: R, ports: Ports, run: Run<R, undefined>): ApiHandler =>
+  lambdaOf(route, ports, async (request) => run({ ...request, principal: undefined }));
+
+function lambdaOf<R extends Route>(route: R, ports: Ports, run: AnyRun<R>): ApiHandler {
+  // Kept beside the event and not in it: nothing that a request carries can pass for an admission.
+  const admitted = new WeakMap<ApiEvent, Principal | undefined>();
+  const perform = performer(route, ports, run);
+  const lambda = middyfy<ApiEvent, Answer>()
+    .before(({ event }) => {
+      const admission = authorise(route, event, ports().clock());
+      if (!admission.ok) return faultAnswer(requestIdOf(event), admission.fault);
+      admitted.set(event, admission.value);
+      return undefined;
+    })
+    .before(async ({ event }) => decode(route, event))
+    .use(jsonBodyParser<ApiEvent>({ disableContentTypeCheck: true }))
+    .handler(async (event: ApiEvent) => perform(event, admitted.get(event)))
+    .onError(({ event, error }) => trouble(event, error, ports().log));
+  return logged(route, ports, lambda);
+}
+
+/** Leaves JSON text for the parser. The request of a GET is its query: a body it brings means nothing. */
+async function decode(route: Route, event: ApiEvent): Promise<Answer | undefined> {
+  const text = route.method === "GET" ? ok("{}") : await bodyText(event);
+  if (!text.ok) return faultAnswer(requestIdOf(event), text.fault);
+  event.body = text.value;
+  event.isBase64Encoded = false;
+  return undefined;
+}
+
+/** The JSON parser throws for a body it cannot read; everything else that is thrown is ours. */
+function trouble(event: ApiEvent, error: Error | null | undefined, log: Log): Answer {
+  const requestId = requestIdOf(event);
+  if (parserError.safeParse(error).success) return faultAnswer(requestId, NOT_JSON);
+  log.error("a request failed", { requestId, error: error?.stack ?? String(error) });
+  return faultAnswer(requestId, INTERNAL);
+}
+
+const parserError = z.looseObject({
+  statusCode: z.literal(422),
+  cause: z.object({ package: z.literal("@middy/http-json-body-parser") }),
+});
+
+const NOT_JSON: Fault<"INVALID_REQUEST"> = {
+  code: "INVALID_REQUEST",
+  message: 'The body is not valid JSON, or it has a field named "__proto__".',
+};
+const INTERNAL: Fault<"INTERNAL"> = {
+  code: "INTERNAL",
+  message: "Something went wrong on our side. Try again; if it stays, report the request id.",
+};
+
+/** One line per request. The copy keeps the caller's event as it was. */
+function logged(route: Route, ports: Ports, lambda: ApiHandler): ApiHandler {
+  return async (event: ApiEvent, context: Context) => {
+    const { log, clock } = ports();
+    const begun = clock();
+    const given = await lambda({ ...event }, context);
+    const ms = clock() - begun;
+    log.info("request", { requestId: requestIdOf(event), route: route.id, status: given.statusCode, ms });
+    return given;
+  };
+}
