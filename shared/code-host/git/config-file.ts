@@ -1,0 +1,87 @@
+/**
+ * `.mainline.yaml`: `checks` (name → shell command) and `required_statuses` (names). Other keys are left alone: they
+ * belong to later versions. Never throws; what is wrong is said in words for the file's author.
+ */
+import { parseDocument } from "yaml";
+import * as z from "zod";
+import type { CommitSha } from "../../kernel/ids.ts";
+import { readObjects } from "./objects.ts";
+import type { Git } from "./git.ts";
+
+export const CONFIG_FILE = ".mainline.yaml";
+const MOST_BYTES = 64 * 1024;
+const MOST_CHECKS = 100;
+const MOST_ALIASES = 50;
+
+export type ConfigFile = {
+  readonly checks: ReadonlyMap<string, string>;
+  readonly requiredStatuses: readonly string[] | undefined;
+};
+export type ConfigRead =
+  | { readonly kind: "NONE" }
+  | { readonly kind: "READ"; readonly config: ConfigFile }
+  | { readonly kind: "PROBLEM"; readonly what: string };
+
+const statusName = z
+  .string({ error: "a status name must be text" })
+  .min(1, "a status name must not be empty")
+  .max(200, "a status name must be at most 200 characters")
+  .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+$/u, "a status name must be printable");
+const command = z
+  .string({ error: "a check must be a shell command as text" })
+  .trim()
+  .min(1, "a check must not be empty");
+const file = z.map(z.unknown(), z.unknown(), { error: "must be a mapping" });
+const checks = z.map(statusName, command, { error: "must map names to shell commands" });
+const required = z.array(statusName, { error: "must be a list of names" });
+
+/** Reads the file of one commit. */
+export async function readConfigFile(git: Git, commit: CommitSha): Promise<ConfigRead> {
+  const [found] = await readObjects(git, [`${commit}:${CONFIG_FILE}`], MOST_BYTES + 200);
+  if (found === undefined) return { kind: "NONE" };
+  if (found.type !== "blob") return { kind: "PROBLEM", what: `${CONFIG_FILE} is not a file` };
+  return parseConfigFile(found.body);
+}
+
+export function parseConfigFile(bytes: Buffer): ConfigRead {
+  if (bytes.length > MOST_BYTES)
+    return { kind: "PROBLEM", what: `${CONFIG_FILE} is larger than ${MOST_BYTES / 1024} KiB` };
+  const yaml = parseYaml(bytes.toString("utf8"));
+  if ("problem" in yaml) return { kind: "PROBLEM", what: `${CONFIG_FILE}: ${yaml.problem}` };
+  if (yaml.value === null || yaml.value === undefined) return { kind: "READ", config: EMPTY };
+  const root = file.safeParse(yaml.value);
+  if (!root.success) return problem("the file", root.error);
+  const named = checks.safeParse(root.data.get("checks") ?? new Map());
+  if (!named.success) return problem("checks", named.error);
+  if (named.data.size > MOST_CHECKS)
+    return { kind: "PROBLEM", what: `${CONFIG_FILE}: checks: at most ${MOST_CHECKS} are allowed` };
+  const list = required.optional().safeParse(root.data.get("required_statuses") ?? undefined);
+  if (!list.success) return problem("required_statuses", list.error);
+  const requiredStatuses = list.data === undefined ? undefined : [...new Set(list.data)];
+  return { kind: "READ", config: { checks: named.data, requiredStatuses } };
+}
+
+const EMPTY: ConfigFile = { checks: new Map(), requiredStatuses: undefined };
+
+/** Maps stay maps, so that a key named `__proto__` is a key like any other. */
+function parseYaml(text: string): { readonly value: unknown } | { readonly problem: string } {
+  try {
+    const document = parseDocument(text, { prettyErrors: true, logLevel: "silent" });
+    const error = document.errors[0];
+    if (error !== undefined) return { problem: firstLine(error.message) };
+    return { value: document.toJS({ mapAsMap: true, maxAliasCount: MOST_ALIASES }) };
+  } catch (error) {
+    return { problem: firstLine(error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+const firstLine = (text: string): string => (text.split("\n")[0] ?? "").replace(/:$/u, "").slice(0, 300);
+
+function problem(where: string, error: z.ZodError): ConfigRead {
+  const issue = error.issues[0];
+  const path = issue?.path.map(String).join(".") ?? "";
+  return {
+    kind: "PROBLEM",
+    what: `${CONFIG_FILE}: ${path === "" ? where : `${where}.${path}`}: ${issue?.message ?? "is wrong"}`.slice(0, 500),
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * Runs git. Argument arrays, never a shell; an environment of its own; no system or user configuration, hooks,
+ * prompts, network protocols, replace refs or file-system monitors, whatever a repository's own configuration says.
+ */
+import { spawn } from "node:child_process";
+import { HostUnavailable } from "../port.ts";
+
+export type GitAnswer = {
+  readonly code: number;
+  readonly out: Buffer;
+  readonly err: string;
+  /** Output went on beyond the cap: git was stopped there. */
+  readonly truncated: boolean;
+};
+export type GitOptions = {
+  readonly input?: string | Buffer;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly capBytes?: number;
+  readonly timeoutMs?: number;
+};
+export type Git = (args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
+
+const CAP_BYTES = 8 * 1024 * 1024;
+const CAP_ERR_BYTES = 16 * 1024;
+const TIMEOUT_MS = 120_000;
+
+const ALWAYS = [
+  ["core.hooksPath", "/dev/null"],
+  ["core.fsmonitor", "false"],
+  ["core.attributesFile", "/dev/null"],
+  ["core.excludesFile", "/dev/null"],
+  ["core.pager", "cat"],
+  ["protocol.allow", "never"],
+  ["gc.auto", "0"],
+  ["maintenance.auto", "false"],
+  ["submodule.recurse", "false"],
+  ["commit.gpgSign", "false"],
+  ["log.showSignature", "false"],
+].flatMap(([key, value]) => ["-c", `${key}=${value}`]);
+
+const environment = (home: string): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+  HOME: home,
+  LC_ALL: "C",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_REPLACE_OBJECTS: "1",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_ALLOW_PROTOCOL: "none",
+});
+
+/** Rejects with HostUnavailable when git cannot be started, or is stopped by a signal or the time limit. */
+export const createGit =
+  (home: string): Git =>
+  (args, options = {}) =>
+    new Promise((resolve, reject) => {
+      const child = spawn("git", [...ALWAYS, ...args], {
+        cwd: "/",
+        env: { ...environment(home), ...options.env },
+        stdio: ["pipe", "pipe", "pipe"],
+        timeout: options.timeoutMs ?? TIMEOUT_MS,
+        killSignal: "SIGKILL",
+      });
+      const cap = options.capBytes ?? CAP_BYTES;
+      const out: Buffer[] = [];
+      let size = 0;
+      let err = "";
+      let truncated = false;
+      child.stdout.on("data", (chunk: Buffer) => {
+        const room = cap - size;
+        if (chunk.length > room) {
+          truncated = true;
+          child.kill("SIGKILL");
+        }
+        if (room > 0) out.push(chunk.subarray(0, room));
+        size += Math.min(chunk.length, room);
+      });
+      child.stderr.on("data", (chunk: Buffer) => {
+        if (err.length < CAP_ERR_BYTES) err += chunk.toString("utf8");
+      });
+      // git may stop reading early (a cap, a crash); its exit tells more than the broken pipe.
+      child.stdin.on("error", () => {});
+      child.on("error", (error) => reject(new HostUnavailable(`git cannot be started: ${error.message}`)));
+      child.on("close", (code, signal) => {
+        if (code === null && !truncated) reject(new HostUnavailable(`git was stopped by ${signal ?? "something"}`));
+        else resolve({ code: code ?? 0, out: Buffer.concat(out), err: err.trim().slice(0, 2_000), truncated });
+      });
+      child.stdin.end(options.input ?? "");
+    });
+
+/** The output of a git that has to succeed. */
+export async function mustGit(git: Git, args: readonly string[], options?: GitOptions): Promise<string> {
+  const answer = await git(args, options);
+  if (answer.code !== 0 || answer.truncated) throw new HostUnavailable(gitTrouble(args, answer));
+  return answer.out.toString("utf8");
+}
+
+export const gitTrouble = (args: readonly string[], answer: GitAnswer): string =>
+  `git ${args.find((arg) => /^[a-z]/u.test(arg)) ?? ""} failed (${answer.truncated ? "too much output" : answer.code}): ${answer.err.split("\n")[0] ?? ""}`;

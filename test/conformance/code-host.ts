@@ -1,0 +1,327 @@
+/**
+ * What every code host promises to the queue. An adapter passes by giving a factory for a fixture: a connection to a
+ * new, empty repository, and the few things that users of that host do to it.
+ */
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  commitSha,
+  entryId,
+  type RepoKey,
+  runId,
+  type RunId,
+  treeSha,
+  type CommitSha,
+} from "../../shared/kernel/ids.ts";
+import { epochMs } from "../../shared/kernel/time.ts";
+import type { BuildRequest, CodeHost, LandRequest, RunStatuses } from "../../shared/code-host/port.ts";
+import type { Change, PullRequestFacts } from "../../shared/queue/engine/types.ts";
+
+export type Files = Readonly<Record<string, string>>;
+
+export type HostFixture = {
+  readonly host: CodeHost;
+  readonly repo: RepoKey;
+  /** Commits to a branch, as a push by hand. */
+  readonly push: (branch: string, files: Files, message?: string) => Promise<CommitSha>;
+  /** Opens or pushes to a pull request, with one commit on top of `on`. */
+  readonly openPullRequest: (prNumber: number, on: CommitSha, files: Files, title: string) => Promise<CommitSha>;
+  readonly closePullRequest: (prNumber: number) => Promise<void>;
+  readonly draftPullRequest: (prNumber: number) => Promise<void>;
+  readonly retargetPullRequest: (prNumber: number, branch: string) => Promise<void>;
+  readonly removeBranch: (branch: string) => Promise<void>;
+  /** Merges a pull request into a branch by hand, outside the service. */
+  readonly mergeByHand: (prNumber: number, branch: string) => Promise<CommitSha>;
+  readonly branchExists: (branch: string) => Promise<boolean>;
+  /** Files at the tip of a branch, without the configuration. */
+  readonly filesAt: (branch: string) => Promise<Files>;
+  /** Configuration with these checks, as files of a commit. */
+  readonly checks: (checks: Readonly<Record<string, "pass" | "fail" | "fail once" | "hang">>) => Files;
+  readonly dispose: () => Promise<void>;
+};
+
+export function codeHostConformance(name: string, makeFixture: () => Promise<HostFixture>): void {
+  describe(`${name} as a code host`, () => {
+    let fixture: HostFixture | undefined;
+    const start = async (checks: Parameters<HostFixture["checks"]>[0] = { unit: "pass" }) => {
+      const made = await makeFixture();
+      fixture = made;
+      const base = await made.push("main", { "a.txt": "1\n2\n3\n", ...made.checks(checks) }, "First");
+      return { ...made, base };
+    };
+    afterEach(async () => {
+      await fixture?.dispose();
+      fixture = undefined;
+    });
+    type Started = Awaited<ReturnType<typeof start>>;
+
+    const changeOf = async (f: Started, prNumber: number): Promise<Change> => {
+      const facts = found(await f.host.pullRequest(f.repo, prNumber, "main"));
+      const { headSha, title, author } = facts;
+      return { entry: entryId(`e${prNumber}`), prNumber, headSha, title, author, date: epochMs(1_700_000_000_000) };
+    };
+    const build = async (f: Started, run: string, numbers: readonly number[], more: Partial<BuildRequest> = {}) => {
+      const changes = await Promise.all(numbers.map((number) => changeOf(f, number)));
+      const request: BuildRequest = {
+        run: runId(run),
+        repo: f.repo,
+        branch: `mainline/pr-${numbers.at(-1) ?? 0}/${run}`,
+        base: f.base,
+        changes,
+        mergeMethod: "MERGE_COMMIT",
+        required: ["unit"],
+        ...more,
+      };
+      return { request, answer: await f.host.buildRun(request) };
+    };
+    const landing = (request: BuildRequest, built: Awaited<ReturnType<CodeHost["buildRun"]>>): LandRequest => {
+      if (!built.ok) throw new Error(`not built: ${JSON.stringify(built.why)}`);
+      const { run, repo, base, changes, mergeMethod } = request;
+      return { run, repo, base, expectedTip: base, changes, mergeMethod, targetBranch: "main", ...built.value };
+    };
+
+    describe("a pull request", () => {
+      test("is described by its ref, its tip commit, and a judgement against the target", async () => {
+        const f = await start();
+        const head = await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        expect(found(await f.host.pullRequest(f.repo, 1, "main"))).toMatchObject({
+          number: 1,
+          state: "OPEN",
+          draft: false,
+          title: "Add b",
+          headSha: head,
+          baseBranch: "main",
+          fromFork: false,
+          mergeability: "MERGEABLE",
+          judgedOn: f.base,
+          obstacle: null,
+        });
+      });
+
+      test("that does not exist is not found", async () => {
+        const f = await start();
+        expect(await f.host.pullRequest(f.repo, 99, "main")).toBe("NOT_FOUND");
+      });
+
+      test("that conflicts with the tip is not mergeable, and the obstacle names the path", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "a.txt": "mine\n" }, "Mine");
+        const tip = await f.push("main", { "a.txt": "theirs\n" });
+        const facts = found(await f.host.pullRequest(f.repo, 1, "main"));
+        expect(facts).toMatchObject({ mergeability: "NOT_MERGEABLE", judgedOn: tip });
+        expect(facts.obstacle).toContain("a.txt");
+      });
+
+      test("shows that it was closed, drafted, retargeted and pushed to", async () => {
+        const f = await start();
+        await f.push("release", { "r.txt": "r\n" });
+        const head = await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        await f.draftPullRequest(1);
+        await f.retargetPullRequest(1, "release");
+        expect(found(await f.host.pullRequest(f.repo, 1, "main"))).toMatchObject({
+          draft: true,
+          baseBranch: "release",
+        });
+        await f.closePullRequest(1);
+        expect(found(await f.host.pullRequest(f.repo, 1, "main")).state).toBe("CLOSED");
+        const next = await f.openPullRequest(1, head, { "b.txt": "c\n" }, "Change b");
+        expect(found(await f.host.pullRequest(f.repo, 1, "main"))).toMatchObject({ headSha: next, title: "Change b" });
+      });
+    });
+
+    describe("the tip", () => {
+      test("names its content and what it requires", async () => {
+        const f = await start({ unit: "pass", lint: "pass" });
+        const answer = await f.host.tip(f.repo, "main", null, []);
+        expect(answer).toMatchObject({
+          tip: { sha: f.base, required: { source: "CONFIG_FILE", statuses: ["unit", "lint"] }, configProblem: null },
+          reached: [],
+        });
+      });
+
+      test("of a branch that does not exist is missing", async () => {
+        const f = await start();
+        expect(await f.host.tip(f.repo, "nowhere", null, [])).toBe("MISSING");
+        await f.removeBranch("main");
+        expect(await f.host.tip(f.repo, "main", null, [])).toBe("MISSING");
+      });
+
+      test("names the heads that were merged by hand since, and no others", async () => {
+        const f = await start();
+        const one = await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const two = await f.openPullRequest(2, f.base, { "c.txt": "c\n" }, "Add c");
+        const empty = f.base;
+        const sha = await f.mergeByHand(1, "main");
+        const answer = await f.host.tip(f.repo, "main", f.base, [one, two, empty]);
+        expect(answer).toMatchObject({ tip: { sha }, reached: [one] });
+        expect(await f.host.tip(f.repo, "main", sha, [one, two])).toMatchObject({ reached: [] });
+        expect(await f.host.tip(f.repo, "main", null, [one])).toMatchObject({ reached: [] });
+      });
+    });
+
+    describe("a run", () => {
+      test("holds the base and all changes, on its own branch, and its checks pass", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        await f.openPullRequest(2, f.base, { "c.txt": "c\n" }, "Add c");
+        const { request, answer } = await build(f, "r1", [1, 2]);
+        expect(answer.ok).toBe(true);
+        expect(await f.filesAt(request.branch)).toEqual({ "a.txt": "1\n2\n3\n", "b.txt": "b\n", "c.txt": "c\n" });
+        const statuses = await ended(f, request.run);
+        expect(statuses).toMatchObject({ complete: true, repeats: 0, broken: null });
+        expect(statuses.statuses).toMatchObject([{ context: "unit", state: "SUCCESS" }]);
+      });
+
+      test("built twice is one run with one answer", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const first = await build(f, "r1", [1]);
+        const second = await build(f, "r1", [1]);
+        expect(second.answer).toEqual(first.answer);
+      });
+
+      test("without changes tests the tip itself", async () => {
+        const f = await start();
+        const { answer, request } = await build(f, "r1", []);
+        expect(answer).toMatchObject({ ok: true, value: { commit: f.base } });
+        expect((await ended(f, request.run)).statuses).toMatchObject([{ state: "SUCCESS" }]);
+      });
+
+      test("reports failures, and a required status that the content does not define as one", async () => {
+        const f = await start({ unit: "pass", lint: "fail" });
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const { request } = await build(f, "r1", [1], { required: ["unit", "absent"] });
+        const { statuses } = await ended(f, request.run);
+        expect(Object.fromEntries(statuses.map(({ context, state }) => [context, state]))).toEqual({
+          unit: "SUCCESS",
+          lint: "FAILURE",
+          absent: "FAILURE",
+        });
+      });
+
+      test("that conflicts names the change, whom it conflicts with, and where", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        await f.openPullRequest(2, f.base, { "a.txt": "1\ntwo\n3\n" }, "Two");
+        await f.openPullRequest(3, f.base, { "a.txt": "1\nzwei\n3\n" }, "Zwei");
+        const { answer } = await build(f, "r1", [1, 2, 3]);
+        expect(answer).toEqual({
+          ok: false,
+          why: { kind: "CONFLICT", entry: entryId("e3"), with: entryId("e2"), paths: ["a.txt"] },
+        });
+        const tip = await f.push("main", { "a.txt": "1\nII\n3\n" });
+        const onTip = await build(f, "r2", [1, 3], { base: tip });
+        expect(onTip.answer).toMatchObject({ ok: false, why: { kind: "CONFLICT", entry: entryId("e3"), with: null } });
+      });
+
+      test("whose commit is not there fails for a reason of its own", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const change = { ...(await changeOf(f, 1)), headSha: commitSha("f".repeat(40)) };
+        const { answer } = await build(f, "r1", [], { changes: [change] });
+        expect(answer).toMatchObject({ ok: false, why: { kind: "OWN", entry: change.entry } });
+      });
+
+      test("repeats the checks asked for, once per number", async () => {
+        const f = await start({ unit: "fail once", lint: "fail" });
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const { request } = await build(f, "r1", [1]);
+        const before = await ended(f, request.run);
+        expect(before.statuses).toMatchObject([{ state: "FAILURE" }, { state: "FAILURE" }]);
+        await f.host.repeatChecks(f.repo, request.run, 1, ["unit"]);
+        await f.host.repeatChecks(f.repo, request.run, 1, ["unit"]);
+        const after = await ended(f, request.run);
+        expect(after).toMatchObject({ repeats: 1, statuses: [{ state: "SUCCESS" }, { state: "FAILURE" }] });
+        await f.host.repeatChecks(f.repo, request.run, 1, ["unit", "lint"]);
+        expect(await f.host.statuses(f.repo, request.run)).toEqual(after);
+      });
+
+      test("that nobody has heard of is broken", async () => {
+        const f = await start();
+        expect((await f.host.statuses(f.repo, runId("unheard"))).broken).not.toBeNull();
+      });
+
+      test("closed ends its checks and removes its branch, and closing again changes nothing", async () => {
+        const f = await start({ unit: "hang" });
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const { request } = await build(f, "r1", [1]);
+        expect(await f.host.statuses(f.repo, request.run)).toMatchObject({ complete: false });
+        expect(await f.branchExists(request.branch)).toBe(true);
+        await f.host.closeRun(f.repo, request.run, request.branch);
+        await f.host.closeRun(f.repo, request.run, request.branch);
+        expect(await f.branchExists(request.branch)).toBe(false);
+        expect((await f.host.statuses(f.repo, request.run)).broken).not.toBeNull();
+        await f.host.closeRun(f.repo, runId("unheard"), "mainline/pr-1/unheard");
+      });
+    });
+
+    describe("landing", () => {
+      test.each(["MERGE_COMMIT", "SQUASH", "REBASE"] as const)(
+        "by %s moves the target to the tested content, once",
+        async (mergeMethod) => {
+          const f = await start();
+          await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+          await f.openPullRequest(2, f.base, { "c.txt": "c\n" }, "Add c");
+          const { request, answer } = await build(f, "r1", [1, 2], { mergeMethod });
+          const asked = landing(request, answer);
+          const landed = await f.host.land(asked);
+          expect(landed).toMatchObject({ ok: true, value: { trees: "EQUAL", tip: { tree: asked.tree } } });
+          expect(await f.filesAt("main")).toEqual({ "a.txt": "1\n2\n3\n", "b.txt": "b\n", "c.txt": "c\n" });
+          expect(await f.host.land(asked)).toEqual(landed);
+        },
+      );
+
+      test("on a target that moved does nothing", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const { request, answer } = await build(f, "r1", [1]);
+        const moved = await f.push("main", { "x.txt": "x\n" });
+        expect(await f.host.land(landing(request, answer))).toEqual({ ok: false, why: { kind: "TIP_MOVED" } });
+        expect(await f.host.tip(f.repo, "main", null, [])).toMatchObject({ tip: { sha: moved } });
+      });
+
+      test("of tested content on a tip that moved in another lane is a merge onto it", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const { request, answer } = await build(f, "r1", [1]);
+        const expectedTip = await f.push("main", { "x.txt": "x\n" });
+        const landed = await f.host.land({ ...landing(request, answer), expectedTip });
+        expect(landed).toMatchObject({ ok: true, value: { trees: "EQUAL" } });
+        expect(await f.filesAt("main")).toEqual({ "a.txt": "1\n2\n3\n", "b.txt": "b\n", "x.txt": "x\n" });
+      });
+
+      test("that conflicts with another lane in text says so and does nothing", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "a.txt": "mine\n" }, "Mine");
+        const { request, answer } = await build(f, "r1", [1]);
+        const expectedTip = await f.push("main", { "a.txt": "theirs\n" });
+        const landed = await f.host.land({ ...landing(request, answer), expectedTip });
+        expect(landed).toMatchObject({ ok: false, why: { kind: "CONFLICT" } });
+        expect(await f.host.tip(f.repo, "main", null, [])).toMatchObject({ tip: { sha: expectedTip } });
+      });
+
+      test("of a commit that does not hold the tested content is refused", async () => {
+        const f = await start();
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        const { request, answer } = await build(f, "r1", [1]);
+        const landed = await f.host.land({ ...landing(request, answer), tree: treeSha("0".repeat(40)) });
+        expect(landed).toMatchObject({ ok: false, why: { kind: "REFUSED" } });
+      });
+    });
+  });
+}
+
+const found = (facts: PullRequestFacts | "NOT_FOUND"): PullRequestFacts => {
+  if (facts === "NOT_FOUND") throw new Error("the pull request was not found");
+  return facts;
+};
+
+/** The run's statuses once all have come; gives up after twenty seconds. */
+export async function ended(f: { host: CodeHost; repo: RepoKey }, run: RunId): Promise<RunStatuses> {
+  const until = Date.now() + 20_000;
+  for (;;) {
+    const statuses = await f.host.statuses(f.repo, run);
+    if (statuses.complete || statuses.broken !== null) return statuses;
+    if (Date.now() > until) throw new Error(`checks did not end: ${JSON.stringify(statuses)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
