@@ -4,8 +4,16 @@ import { noFields, openApiDocument, status } from "../schemas/status.ts";
 import * as health from "../schemas/test-health.ts";
 import { route } from "./route.ts";
 
-const reads = { auth: "token", scope: "read", writes: false, tableAccess: "read" } as const;
-const open = { method: "GET", tag: "Service", auth: "none", scope: null, writes: false, tableAccess: "none" } as const;
+const reads = { auth: "token", scope: "read", writes: false, tableAccess: "read", media: "application/json" } as const;
+const open = {
+  method: "GET",
+  tag: "Service",
+  auth: "none",
+  scope: null,
+  writes: false,
+  tableAccess: "none",
+  media: "application/json",
+} as const;
 
 export const otherRoutes = {
   "get-merge-queue-metrics": route("get-merge-queue-metrics", {

@@ -10,6 +10,7 @@ const reads = {
   scope: "read",
   writes: false,
   tableAccess: "read",
+  media: "application/json",
 } as const;
 const submits = { ...reads, scope: "submit", writes: true, tableAccess: "write" } as const;
 

@@ -9,6 +9,7 @@ const reads = {
   scope: "read",
   writes: false,
   tableAccess: "read",
+  media: "application/json",
 } as const;
 const administers = { ...reads, scope: "admin", writes: true, tableAccess: "write" } as const;
 

@@ -29,11 +29,8 @@ export type Route = {
   readonly errors: readonly ErrorCode[];
 };
 
-type Given = Omit<Route, "id" | "media"> & Partial<Pick<Route, "media">>;
-
 /** Keeps the exact types of id, schemas and errors, which the handlers' types are made from. */
-export const route = <const Id extends string, const Rest extends Given>(id: Id, rest: Rest) => ({
-  media: "application/json" as const,
+export const route = <const Id extends string, const Rest extends Omit<Route, "id">>(id: Id, rest: Rest) => ({
   ...rest,
   id,
 });
