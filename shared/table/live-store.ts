@@ -1,0 +1,142 @@
+/** A queue's live partition: entries as requests write them, and the whole as the loop reads and commits it. */
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { EntryId, QueueKey, RunId } from "../kernel/ids.ts";
+import type { LoadedQueue, QueueStore, StoredEntry, Submission } from "../queue/app/ports.ts";
+import type { Asked, Entry, QueueState, Run } from "../queue/engine/types.ts";
+import type { Table } from "./client.ts";
+import { commit } from "./commit.ts";
+import { branchPointer, fromEndedItem, fromEntryItem, toEntryItem } from "./entry-items.ts";
+import { fromInboxItem, inboxItem } from "./inbox.ts";
+import { keys, LIVE } from "./keys.ts";
+import type { TransactItem } from "./organizations.ts";
+import { fromConfigItem, fromMetaItem, type MetaItem } from "./queue-items.ts";
+import { recording } from "./recording.ts";
+import { getItem, getItems, query } from "./read.ts";
+import { fromRunItem } from "./run-items.ts";
+import { ABSENT, put, remove, transact, unchanged } from "./transaction.ts";
+
+type Live = Pick<
+  QueueStore,
+  "load" | "view" | "commit" | "degrade" | "entry" | "submissions" | "prNumberOfBranch" | "submit" | "withdraw" | "ask"
+>;
+
+export function liveStore(table: Table): Live {
+  return {
+    load: (key) => loaded(table, key, LIVE.inbox),
+    view: (key) => loaded(table, key, LIVE.runs),
+    commit: (queue, folded, now) => commit(table, queue, folded, now),
+    degrade: (key, what, retryAt) => degrade(table, key, what, retryAt),
+    entry: async (key, prNumber) => {
+      const item = await getItem(table, keys.entry(key, prNumber));
+      return item === undefined ? undefined : fromEntryItem(item);
+    },
+    submissions: (key, prNumbers) => submissions(table, key, prNumbers),
+    prNumberOfBranch: async (key, headBranch) => {
+      const number = (await getItem(table, keys.branchPointer(key, headBranch)))?.["prNumber"];
+      return typeof number === "number" ? number : undefined;
+    },
+    submit: async (key, stored, recorded) => {
+      const done = await transact(table, [
+        put(table, toEntryItem(key, stored), ABSENT),
+        inboxItem(table, key, { type: "wake" }),
+        branchPointer(table, key, stored.entry),
+        recording(table, recorded),
+      ]);
+      return done === "COMMITTED" ? "SUBMITTED" : done;
+    },
+    withdraw: async (key, stored) => {
+      await transact(table, [remove(table, keys.entry(key, stored.entry.prNumber), unchanged(stored.revision))]);
+    },
+    ask: async (key, stored, asked, recorded) => {
+      const done = await transact(table, [
+        wish(table, key, stored, asked),
+        inboxItem(table, key, { type: "wake" }),
+        recording(table, recorded),
+      ]);
+      return done === "COMMITTED" ? "ASKED" : done;
+    },
+  };
+}
+
+/** The condition is the revision that was shown to whoever asks: what they were told is what is there. */
+const wish = (table: Table, key: QueueKey, stored: StoredEntry, asked: Asked): TransactItem => {
+  const wanted = { ...stored.entry.asked, ...asked };
+  const next = { ...stored, revision: stored.revision + 1, entry: { ...stored.entry, asked: wanted } };
+  return put(table, toEntryItem(key, next), unchanged(stored.revision));
+};
+
+async function submissions(table: Table, key: QueueKey, numbers: readonly number[]) {
+  const wanted = numbers.flatMap((number) => [keys.entry(key, number), keys.ended(key, number)]);
+  const found = new Map<number, Submission>();
+  for (const item of await getItems(table, wanted)) {
+    if (item["entity"] === "ENTRY") {
+      const stored = fromEntryItem(item);
+      found.set(stored.entry.prNumber, { entry: stored.entry, stored });
+    } else {
+      const entry = fromEndedItem(item);
+      // A live submission is the latest one, whatever ended before it.
+      if (!found.has(entry.prNumber)) found.set(entry.prNumber, { entry, stored: undefined });
+    }
+  }
+  return found;
+}
+
+async function loaded(table: Table, key: QueueKey, between: readonly [string, string]) {
+  const items = await query(table, { pk: keys.queue(key), between });
+  const of = (entity: string) => items.filter((item) => item["entity"] === entity);
+  const [config] = of("QUEUE_CONFIG");
+  const [meta] = of("QUEUE_META");
+  if (config === undefined || meta === undefined) return undefined;
+  const record = fromConfigItem(config);
+  const known = fromMetaItem(meta);
+  // What an earlier queue of the same name left behind is not of this one.
+  const entries = of("ENTRY")
+    .map(fromEntryItem)
+    .filter((one) => one.queue === record.id);
+  const runs = of("RUN")
+    .map(fromRunItem)
+    .filter((run) => run.id.startsWith(`${record.id}-`));
+  const queue: LoadedQueue = {
+    record,
+    version: known.version,
+    wakeAt: known.wakeAt ?? undefined,
+    degraded: known.degraded,
+    meta: known.known,
+    entries,
+    state: stateOf(record.config, known, entries, runs),
+    inbox: of("INBOX").map(fromInboxItem),
+  };
+  return queue;
+}
+
+/** What the engine sees: entries that it has taken in, without the wishes that are still to be told to it. */
+function stateOf(
+  config: QueueState["config"],
+  meta: MetaItem,
+  entries: readonly StoredEntry[],
+  runs: readonly Run[],
+): QueueState {
+  const live = entries.filter((one) => one.seen).map((one) => one.entry);
+  return {
+    ...meta.known,
+    config,
+    entries: new Map<EntryId, Entry>(live.map((entry) => [entry.id, entry])),
+    runs: new Map<RunId, Run>(runs.map((run) => [run.id, run])),
+  };
+}
+
+async function degrade(table: Table, key: QueueKey, what: string, retryAt: number): Promise<void> {
+  const degraded = { what, retryAt };
+  const set = (Key: { pk: string; sk: string }, expression: string, values: Record<string, unknown>) =>
+    table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key,
+        UpdateExpression: expression,
+        ConditionExpression: "attribute_exists(pk)",
+        ExpressionAttributeValues: values,
+      }),
+    );
+  await set(keys.meta(key), "SET degraded = :degraded", { ":degraded": degraded });
+  await set(keys.due(key), "SET wakeAt = :retryAt", { ":retryAt": retryAt });
+}

@@ -1,0 +1,90 @@
+/** Messages of one queue: facts on their way to the loop, and effects on their way to the world. */
+import { randomUUID } from "node:crypto";
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import type { QueueKey } from "../kernel/ids.ts";
+import { type EpochMs, later } from "../kernel/time.ts";
+import type { ClaimedEffect, QueueStore } from "../queue/app/ports.ts";
+import type { Table } from "./client.ts";
+import { inboxItem, putInInbox } from "./inbox.ts";
+import { keys } from "./keys.ts";
+import { query } from "./read.ts";
+import * as shapes from "./shapes.ts";
+import { remove, transact } from "./transaction.ts";
+
+type Outbox = Pick<QueueStore, "tell" | "hasInbox" | "waitingEffects" | "claim" | "finish" | "postpone">;
+
+const stored = z.object({
+  entity: z.literal("EFFECT"),
+  schema: z.literal(1),
+  effect: shapes.effect,
+  leaseUntil: z.number(),
+  attempts: z.number(),
+});
+
+const owned = (owner: string) => ({ expression: "leaseOwner = :owner", values: { ":owner": owner } });
+
+export function outboxStore(table: Table): Outbox {
+  return {
+    tell: (key, event) => putInInbox(table, key, event),
+    hasInbox: async (key) => {
+      const range = { pk: keys.queue(key), between: ["4#", "4#\uffff"], limit: 1, eventually: true } as const;
+      return (await query(table, range)).length > 0;
+    },
+    waitingEffects: async (key, now) => {
+      const items = await query(table, { pk: keys.queue(key), between: ["5#", "5#\uffff"], eventually: true });
+      const effects = items.map((item) => stored.parse(item));
+      return effects.filter((one) => one.leaseUntil <= now).map((one) => one.effect.key);
+    },
+    claim: (key, effect, now, leaseMs) => claim(table, key, effect, now, leaseMs),
+    finish: async (key, claimed, result) => {
+      // A claim that was lost writes nothing: whoever has it now brings the result.
+      await transact(table, [
+        remove(table, keys.effect(key, claimed.effect.key), owned(claimed.owner)),
+        result === null ? undefined : inboxItem(table, key, result),
+      ]);
+    },
+    postpone: async (key, claimed, until, what) => {
+      const update = new UpdateCommand({
+        TableName: table.name,
+        Key: keys.effect(key, claimed.effect.key),
+        UpdateExpression: "SET leaseUntil = :until, trouble = :what REMOVE leaseOwner",
+        ConditionExpression: "leaseOwner = :owner",
+        ExpressionAttributeValues: { ":until": until, ":what": what, ":owner": claimed.owner },
+      });
+      await unlessLost(table.client.send(update));
+    },
+  };
+}
+
+async function claim(
+  table: Table,
+  key: QueueKey,
+  effect: string,
+  now: EpochMs,
+  leaseMs: number,
+): Promise<ClaimedEffect | undefined> {
+  const owner = randomUUID();
+  const update = new UpdateCommand({
+    TableName: table.name,
+    Key: keys.effect(key, effect),
+    UpdateExpression: "SET leaseUntil = :until, leaseOwner = :owner, attempts = attempts + :one",
+    ConditionExpression: "attribute_exists(pk) AND leaseUntil <= :now",
+    ExpressionAttributeValues: { ":until": later(now, leaseMs), ":owner": owner, ":one": 1, ":now": now },
+    ReturnValues: "ALL_NEW",
+  });
+  const answer = await unlessLost(table.client.send(update));
+  if (answer?.Attributes === undefined) return undefined;
+  const { effect: what, attempts } = stored.parse(answer.Attributes);
+  return { effect: what, owner, attempts };
+}
+
+async function unlessLost<T>(sent: Promise<T>): Promise<T | undefined> {
+  try {
+    return await sent;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
+  }
+}

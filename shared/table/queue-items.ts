@@ -1,0 +1,140 @@
+/** A queue's own items: what people decided (CONFIG), and what the loop knows beside entries and runs (META). */
+import * as z from "zod";
+import type { QueueKey } from "../kernel/ids.ts";
+import { orgSlug } from "../kernel/ids.ts";
+import type { EpochMs } from "../kernel/time.ts";
+import type { QueueMeta, QueueRecord } from "../queue/app/ports.ts";
+import { queueSettingsPatch, resolveSettings } from "../schemas/queue-settings.ts";
+import { keys } from "./keys.ts";
+import * as shapes from "./shapes.ts";
+
+const repo = z.object({ host: z.string(), owner: z.string(), name: z.string() });
+
+export const queueKey = z.object({ org: z.string().transform(orgSlug), repo, branch: z.string() });
+
+const window = z.object({
+  id: z.string(),
+  action: z.enum(["DRAIN", "PAUSE"]),
+  startsAt: shapes.time,
+  endsAt: shapes.time,
+  reason: z.string().nullable(),
+  allowUrgent: z.boolean(),
+});
+
+const config = z.object({
+  entity: z.literal("QUEUE_CONFIG"),
+  schema: z.literal(1),
+  key: queueKey,
+  id: shapes.queueIdShape,
+  repo,
+  patch: queueSettingsPatch,
+  operator: z.object({
+    state: z.enum(["RUNNING", "PAUSED", "DRAINING"]),
+    reason: z.string().nullable(),
+    since: shapes.time,
+    allowUrgent: z.boolean(),
+  }),
+  holdsClearedAt: shapes.time.nullable(),
+  windows: z.array(window),
+  stateChangedAt: shapes.time,
+  revision: z.number(),
+  deleting: z.boolean(),
+});
+
+export function toConfigItem(record: QueueRecord) {
+  const { settings: _, operator, holdsClearedAt, windows } = record.config;
+  const { key, id, repo, patch, stateChangedAt, revision, deleting } = record;
+  const own = { key, id, repo, patch, operator, holdsClearedAt, windows, stateChangedAt, revision, deleting };
+  return { ...keys.config(key), entity: "QUEUE_CONFIG", schema: 1, ...own };
+}
+
+export function fromConfigItem(item: unknown): QueueRecord {
+  const { entity: _e, schema: _s, operator, holdsClearedAt, windows, patch, ...rest } = config.parse(item);
+  const settings = resolveSettings(patch);
+  return { ...rest, patch, config: { settings, operator, holdsClearedAt, windows } };
+}
+
+const totals = z.object({
+  merged: z.number(),
+  failed: z.number(),
+  cancelled: z.number(),
+  restarts: z.number(),
+  runsStarted: z.number(),
+  bisectionRunsStarted: z.number(),
+  runsPassed: z.number(),
+  runsFailed: z.number(),
+  runsCancelled: z.number(),
+  repeats: z.number(),
+  landings: z.number(),
+});
+
+const known = z.object({
+  id: shapes.queueIdShape,
+  branch: z.string(),
+  mode: z.enum(["SINGLE", "PARALLEL"]),
+  tip: shapes.tip.nullable(),
+  tipDoubted: z.boolean(),
+  tipRead: z.number().nullable(),
+  closed: z.object({ totalMs: z.number(), since: shapes.time.nullable() }),
+  holds: z.array(shapes.hold),
+  landing: shapes.landing.nullable(),
+  lineage: z.array(shapes.landedStep),
+  tipTestDue: z.string().nullable(),
+  nextPlace: z.number(),
+  nextRun: z.number(),
+  nextRead: z.number(),
+  totals,
+}) satisfies z.ZodType<QueueMeta>;
+
+const meta = z.object({
+  entity: z.literal("QUEUE_META"),
+  schema: z.literal(1),
+  version: z.number(),
+  wakeAt: shapes.time.nullable(),
+  degraded: z.object({ what: z.string(), retryAt: shapes.time }).nullable(),
+  known,
+});
+export type MetaItem = z.output<typeof meta>;
+
+export const fromMetaItem = (item: unknown): MetaItem => meta.parse(item);
+
+export const toMetaItem = (key: QueueKey, version: number, wakeAt: EpochMs | undefined, known: QueueMeta) => ({
+  ...keys.meta(key),
+  entity: "QUEUE_META",
+  schema: 1,
+  version,
+  wakeAt: wakeAt ?? null,
+  degraded: null,
+  known,
+});
+
+/** A queue before anything happened to it. */
+export const newMeta = (record: QueueRecord): QueueMeta => ({
+  id: record.id,
+  branch: record.key.branch,
+  mode: record.config.settings.mode,
+  tip: null,
+  tipDoubted: false,
+  tipRead: null,
+  closed: { totalMs: 0, since: null },
+  holds: [],
+  landing: null,
+  lineage: [],
+  tipTestDue: null,
+  nextPlace: 0,
+  nextRun: 1,
+  nextRead: 1,
+  totals: {
+    merged: 0,
+    failed: 0,
+    cancelled: 0,
+    restarts: 0,
+    runsStarted: 0,
+    bisectionRunsStarted: 0,
+    runsPassed: 0,
+    runsFailed: 0,
+    runsCancelled: 0,
+    repeats: 0,
+    landings: 0,
+  },
+});

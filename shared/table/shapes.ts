@@ -1,0 +1,259 @@
+/** Zod shapes of the engine's values as they are stored. Each is held to the engine's type by the compiler. */
+import * as z from "zod";
+import { commitSha, entryId, groupId, queueId, runId, treeSha } from "../kernel/ids.ts";
+import { epochMs } from "../kernel/time.ts";
+import {
+  type Asked,
+  type Effect,
+  type EndedRun,
+  ENTRY_STATES,
+  type Entry,
+  HOLD_KINDS,
+  MERGE_METHODS,
+  type Move,
+  type PullRequestFacts,
+  type QueueEvent,
+  REASONS,
+  type Run,
+  STATUS_SOURCES,
+  type Tip,
+} from "../queue/engine/types.ts";
+
+export const time = z.number().transform(epochMs);
+export const sha = z.string().transform(commitSha);
+export const tree = z.string().transform(treeSha);
+export const entryIdShape = z.string().transform(entryId);
+export const runIdShape = z.string().transform(runId);
+export const queueIdShape = z.string().transform(queueId);
+const text = z.string();
+const count = z.number();
+
+export const tip = z.object({
+  sha,
+  tree,
+  required: z.object({ source: z.enum(STATUS_SOURCES), statuses: z.array(text) }).nullable(),
+  configProblem: text.nullable(),
+}) satisfies z.ZodType<Tip>;
+
+const author = z.object({ name: text, email: text });
+
+const facts = z.object({
+  number: count,
+  state: z.enum(["OPEN", "CLOSED", "MERGED"]),
+  draft: z.boolean(),
+  title: text,
+  url: text,
+  author,
+  headSha: sha,
+  headBranch: text,
+  baseBranch: text,
+  fromFork: z.boolean(),
+  mergeability: z.enum(["UNSPECIFIED", "IN_PROGRESS", "MERGEABLE", "NOT_MERGEABLE"]),
+  judgedOn: sha.nullable(),
+  obstacle: text.nullable(),
+}) satisfies z.ZodType<PullRequestFacts>;
+
+const troubleKind = z.enum(["NOT_CONNECTED", "UNREACHABLE", "NOT_FOUND"]);
+const priority = z.object({ value: count, byDefault: z.boolean() });
+export const targets = z.union([
+  z.object({ kind: z.literal("ALL") }),
+  z.object({ kind: z.literal("SET"), digest: text, count }),
+]);
+const wish = z.object({ by: text, at: time });
+
+export const asked = z.object({
+  cancel: z.exactOptional(wish),
+  restart: z.exactOptional(wish),
+  priority: z.exactOptional(priority),
+  noBatch: z.exactOptional(z.boolean()),
+  targets: z.exactOptional(targets),
+}) satisfies z.ZodType<Asked>;
+
+const conclusion = z.object({ reason: z.enum(REASONS), message: text });
+
+export const entry = z.object({
+  id: entryIdShape,
+  prNumber: count,
+  submittedAt: time,
+  submittedBy: text,
+  state: z.enum(ENTRY_STATES),
+  stateChangedAt: time,
+  headSha: sha.nullable(),
+  pr: facts.nullable(),
+  factsAt: time.nullable(),
+  trouble: z.object({ kind: troubleKind, what: text, count, retryAt: time }).nullable(),
+  askedAgainFor: sha.nullable(),
+  priority,
+  noBatch: z.boolean(),
+  targets: targets.nullable(),
+  closedMsBefore: count,
+  admittedAt: time.nullable(),
+  place: count.nullable(),
+  group: z.string().transform(groupId).nullable(),
+  conflictsWith: entryIdShape.nullable(),
+  broken: z.object({ what: text, count, retryAt: time }).nullable(),
+  refusal: text.nullable(),
+  lastRun: runIdShape.nullable(),
+  verifiedBy: runIdShape.nullable(),
+  firstTestAt: time.nullable(),
+  testedMs: count,
+  restartedAt: z.array(time),
+  moves: count,
+  endedAt: time.nullable(),
+  conclusion: conclusion.nullable(),
+  asked,
+}) satisfies z.ZodType<Entry>;
+
+const statusCheck = z.object({
+  context: text,
+  state: z.enum(["PENDING", "SUCCESS", "FAILURE", "ERROR"]),
+  url: text.nullable(),
+  description: text.nullable(),
+});
+
+export const run = z.object({
+  id: runIdShape,
+  kind: z.enum(["MAIN", "BISECTION", "TIP"]),
+  group: z.array(entryIdShape),
+  predecessors: z.array(entryIdShape),
+  assumedOut: z.array(entryIdShape),
+  base: sha,
+  landingsBefore: count,
+  phase: z.enum(["BUILDING", "TESTING", "PASSED", "FAILED", "REPEATING"]),
+  branch: text,
+  commit: sha.nullable(),
+  tree: tree.nullable(),
+  required: z.array(text),
+  requiredSource: z.enum(STATUS_SOURCES),
+  startedAt: time,
+  testingSince: time.nullable(),
+  deadline: time.nullable(),
+  lateRead: z.enum(["NONE", "ASKED", "ANSWERED"]),
+  statuses: z.array(statusCheck),
+  complete: z.boolean(),
+  repeats: count,
+  failure: z
+    .object({ kind: z.enum(["CHECKS", "TIMEOUT", "NO_REQUIRED_STATUSES"]), contexts: z.array(text) })
+    .nullable(),
+  endedAt: time.nullable(),
+}) satisfies z.ZodType<Run>;
+
+export const endedRun = z.object({
+  run,
+  outcome: z.enum(["SUCCEEDED", "FAILED", "CANCELLED"]),
+  why: text,
+  at: time,
+}) satisfies z.ZodType<EndedRun>;
+
+export const move = z.object({
+  entry: entryIdShape,
+  prNumber: count,
+  number: count,
+  from: z.enum(ENTRY_STATES).nullable(),
+  to: z.enum(ENTRY_STATES),
+  reason: z.enum(REASONS),
+  message: text,
+  cause: text,
+  run: runIdShape.nullable(),
+  at: time,
+}) satisfies z.ZodType<Move>;
+
+export const hold = z.object({ kind: z.enum(HOLD_KINDS), since: time, detail: text });
+
+export const landing = z.object({
+  id: text,
+  run: runIdShape,
+  group: z.array(entryIdShape),
+  expectedTip: sha,
+  attempt: count,
+  sentAt: time,
+  landed: z.boolean(),
+  trouble: z.object({ what: text, retryAt: time }).nullable(),
+});
+
+export const landedStep = z.object({ number: count, from: sha, to: sha, entries: z.array(entryIdShape) });
+
+const notBuilt = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("CONFLICT"), entry: entryIdShape, with: entryIdShape.nullable(), paths: z.array(text) }),
+  z.object({ kind: z.literal("OWN"), entry: entryIdShape, what: text }),
+  z.object({ kind: z.literal("INFRASTRUCTURE"), what: text }),
+]);
+
+const notLanded = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("TIP_MOVED") }),
+  z.object({ kind: z.literal("CONFLICT"), what: text }),
+  z.object({ kind: z.literal("REFUSED"), what: text }),
+  z.object({ kind: z.literal("INFRASTRUCTURE"), what: text }),
+]);
+
+/** What others leave in the inbox. Submissions, wishes and settings are read from where requests wrote them. */
+export type InboxEvent = Exclude<QueueEvent, { type: "submitted" | "asked" | "configured" }>;
+
+export const inboxEvent = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("wake") }),
+  z.object({ type: z.literal("news"), prNumbers: z.array(count), tip: z.object({ sha: sha.nullable() }).nullable() }),
+  z.object({ type: z.literal("pull-request"), prNumber: count, facts, readAt: time }),
+  z.object({ type: z.literal("pull-request-unknown"), prNumber: count, kind: troubleKind, what: text }),
+  z.object({ type: z.literal("tip"), read: count, tip, reached: z.array(sha) }),
+  z.object({ type: z.literal("tip-missing"), read: count, what: text }),
+  z.object({ type: z.literal("run-built"), run: runIdShape, commit: sha, tree }),
+  z.object({ type: z.literal("run-not-built"), run: runIdShape, why: notBuilt }),
+  z.object({
+    type: z.literal("statuses"),
+    run: runIdShape,
+    repeats: count,
+    statuses: z.array(statusCheck),
+    complete: z.boolean(),
+    readAt: time.nullable(),
+  }),
+  z.object({ type: z.literal("run-broken"), run: runIdShape, what: text }),
+  z.object({
+    type: z.literal("landed"),
+    landing: text,
+    tip,
+    trees: z.enum(["EQUAL", "DIFFERENT"]),
+    entries: z.array(entryIdShape),
+    onMovedTip: z.boolean(),
+  }),
+  z.object({ type: z.literal("not-landed"), landing: text, why: notLanded }),
+]) satisfies z.ZodType<InboxEvent>;
+
+const change = z.object({
+  entry: entryIdShape,
+  prNumber: count,
+  headSha: sha,
+  title: text,
+  author,
+  date: time,
+});
+const mergeMethod = z.enum(MERGE_METHODS);
+
+export const effect = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("build-run"),
+    key: text,
+    run: runIdShape,
+    base: sha,
+    branch: text,
+    changes: z.array(change),
+    mergeMethod,
+    required: z.array(text),
+  }),
+  z.object({ type: z.literal("repeat-checks"), key: text, run: runIdShape, repeat: count, contexts: z.array(text) }),
+  z.object({ type: z.literal("read-statuses"), key: text, run: runIdShape }),
+  z.object({ type: z.literal("close-run"), key: text, run: runIdShape, branch: text }),
+  z.object({
+    type: z.literal("land"),
+    key: text,
+    landing: text,
+    run: runIdShape,
+    commit: sha,
+    tree,
+    base: sha,
+    expectedTip: sha,
+    changes: z.array(change),
+    mergeMethod,
+  }),
+  z.object({ type: z.literal("read-pull-request"), key: text, prNumber: count }),
+  z.object({ type: z.literal("read-tip"), key: text, read: count, since: sha.nullable() }),
+]) satisfies z.ZodType<Effect>;
