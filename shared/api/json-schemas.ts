@@ -21,7 +21,8 @@ export function schemasOf(routes: readonly Route[], codes: readonly string[]): J
   const components: Record<string, unknown> = {};
   const add = (name: string, schema: z.ZodType, io: "input" | "output"): void => {
     const { $defs, ...root } = z.toJSONSchema(schema, { io });
-    Object.assign(components, tidyAll($defs ?? {}), { [name]: tidy(root) });
+    // A shape with an id stands among its own definitions, and the root is a mere reference to it: definitions win.
+    Object.assign(components, { [name]: tidy(root) }, tidyAll($defs ?? {}));
   };
   for (const route of routes) {
     // A GET's request stands in its parameters.

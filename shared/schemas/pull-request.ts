@@ -27,7 +27,7 @@ export const prNumber = z.preprocess(
 
 export const sha = z
   .string()
-  .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/iu, "must be a full commit id of 40 or 64 hex digits")
+  .regex(/^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/u, "must be a full commit id of 40 or 64 hex digits")
   .transform((value) => value.toLowerCase());
 
 const pr = z.object({ number: prNumber });

@@ -10,28 +10,31 @@ export const QUEUE_STATES = [...OPERATOR_STATES, "SWITCHING_MODES"] as const;
 
 const operatorState = enumIn(OPERATOR_STATES);
 
+const withStatuses = z.looseObject({ requiredStatuses: z.array(z.unknown()).length(0) });
+
 /** An empty list of required statuses asks for nothing: it does not take the override away (API §3). */
-function withoutEmptyStatuses<Request extends { requiredStatuses?: string[] | null | undefined }>(request: Request) {
-  if (request.requiredStatuses?.length !== 0) return request;
-  const { requiredStatuses: _, ...rest } = request;
+function withoutEmptyStatuses(value: unknown): unknown {
+  const read = withStatuses.safeParse(value);
+  if (!read.success) return value;
+  const { requiredStatuses: _, ...rest } = read.data;
   return rest;
 }
 
-export const createQueue = queueRef
-  .extend(queueSettingsPatch.shape)
-  .extend({ state: operatorState.optional() })
-  .transform(withoutEmptyStatuses);
+export const createQueue = z.preprocess(
+  withoutEmptyStatuses,
+  queueRef.extend(queueSettingsPatch.shape).extend({ state: operatorState.optional() }),
+);
 
-export const updateQueue = queueRef
-  .extend(queueSettingsPatch.shape)
-  .extend({
+export const updateQueue = z.preprocess(
+  withoutEmptyStatuses,
+  queueRef.extend(queueSettingsPatch.shape).extend({
     state: operatorState.optional(),
     reason: text(0, 1000).optional(),
     allowUrgent: z.boolean().optional(),
     clearHold: z.boolean().optional(),
     deleteRequiredStatuses: z.boolean().optional(),
-  })
-  .transform(withoutEmptyStatuses);
+  }),
+);
 
 export const listQueues = z.object({ repo: repo.optional() });
 

@@ -53,6 +53,11 @@ describe("the OpenAPI document", () => {
     for (const ref of new Set(refs)) expect(resolve(ref)).toBeDefined();
   });
 
+  it("has no shape that is only a name", () => {
+    const names = Object.entries(read.components.schemas).filter(([, schema]) => Object.hasOwn(Object(schema), "$ref"));
+    expect(names).toEqual([]);
+  });
+
   it("shares shapes instead of repeating them", () => {
     expect(Object.keys(read.components.schemas)).toEqual(
       expect.arrayContaining([
