@@ -96,7 +96,9 @@ describe("a token", () => {
   it("is never stored under its hash twice", async () => {
     const { store } = await aStore();
     await store.add(aToken("a"));
-    await expect(store.add(aToken("b", { hash: "hash-of-a", org: orgSlug("evil") }))).rejects.toThrow("ConditionalCheckFailed");
+    await expect(store.add(aToken("b", { hash: "hash-of-a", org: orgSlug("evil") }))).rejects.toThrow(
+      "ConditionalCheckFailed",
+    );
     expect((await store.findByHash("hash-of-a"))?.org).toBe("acme");
   });
 

@@ -1,0 +1,85 @@
+/**
+ * What runs on this machine's gateway, stream and schedules. The one place where the wiring of the service is put
+ * together with the local adapters.
+ */
+import * as z from "zod";
+import { onTable, useWiring } from "../../functions/wiring.ts";
+import type { OrgSlug } from "../../shared/kernel/ids.ts";
+import type { Log } from "../../shared/kernel/log.ts";
+import type { Table } from "../../shared/table/client.ts";
+import type { Authorize } from "./authorizer-cache.ts";
+import type { BlobStore } from "./blob-folder.ts";
+import { authorizerAnswer, batchAnswer, hasFunction, loadFunction } from "./functions.ts";
+import { lambdaContext } from "./gateway-event.ts";
+import type { Schedule } from "./schedules.ts";
+import type { Mapping } from "./stream-delivery.ts";
+import { insertsOf } from "./stream-record.ts";
+import type { Uploads } from "./uploads.ts";
+
+export type RepositoriesOf = { readonly org: OrgSlug; readonly folder: string };
+
+/** What the local server lends the application. */
+export type LocalContext = {
+  readonly data: string;
+  readonly table: Table;
+  readonly blobs: BlobStore;
+  readonly uploads: Uploads;
+  readonly log: Log;
+  readonly repositories: readonly RepositoriesOf[];
+  /** The name of the code host under which they are known. */
+  readonly host: string;
+  /** Something was written that the stream's functions should see at once. */
+  readonly nudge: () => void;
+};
+
+export type Application = {
+  readonly authorize: Authorize;
+  readonly mappings: readonly Mapping[];
+  readonly schedules: readonly Schedule[];
+  /** Called once, before the port answers. */
+  readonly recover: () => Promise<void>;
+  /** Called once, after the last request and the last batch. */
+  readonly stop: () => Promise<void>;
+};
+
+const SWEEP_EVERY_10_SECONDS = "*/10 * * * * *";
+const WORKER_MS_MAX = 900_000;
+
+async function mapping(name: string, skPrefix: string, log: Log): Promise<readonly Mapping[]> {
+  if (!hasFunction("workers", name)) {
+    log.warn("a function of the stream is missing", { function: name });
+    return [];
+  }
+  const handler = await loadFunction("workers", name, batchAnswer);
+  return [{ name, filter: insertsOf(skPrefix), handler, batchSize: 25 }];
+}
+
+async function sweep(log: Log): Promise<readonly Schedule[]> {
+  if (!hasFunction("workers", "sweep")) {
+    log.warn("a scheduled function is missing", { function: "sweep" });
+    return [];
+  }
+  const handler = await loadFunction("workers", "sweep", z.unknown());
+  const run = (): Promise<unknown> => handler({}, lambdaContext("sweep", crypto.randomUUID(), WORKER_MS_MAX));
+  return [{ name: "sweep", cron: SWEEP_EVERY_10_SECONDS, run, atStart: true }];
+}
+
+async function authorizer(): Promise<Authorize> {
+  const handler = await loadFunction("workers", "authorize-token", authorizerAnswer);
+  return (token) =>
+    handler({ headers: { "x-api-token": token } }, lambdaContext("authorize-token", crypto.randomUUID(), 10_000));
+}
+
+export async function localApplication({ table, log }: LocalContext): Promise<Application> {
+  useWiring(onTable(table, log));
+  return {
+    authorize: await authorizer(),
+    mappings: [
+      ...(await mapping("advance-queue", "4#INBOX#", log)),
+      ...(await mapping("run-effects", "5#EFFECT#", log)),
+    ],
+    schedules: await sweep(log),
+    recover: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  };
+}

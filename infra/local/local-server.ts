@@ -1,0 +1,173 @@
+/** Everything of `npm start` but the terminal: used by it, by the demo, and by tests in their own process. */
+import { appendFileSync } from "node:fs";
+import type { Server } from "node:http";
+import { join } from "node:path";
+import { allRoutes } from "../../shared/api/routes.ts";
+import type { ApiHandler } from "../../shared/http/event.ts";
+import type { Log } from "../../shared/kernel/log.ts";
+import { systemClock } from "../../shared/kernel/time.ts";
+import { ensureAdminToken } from "./admin-token.ts";
+import { type Application, type LocalContext, localApplication, type RepositoriesOf } from "./application.ts";
+import { blobFolder } from "./blob-folder.ts";
+import { CannotStart, oneLine } from "./cannot-start.ts";
+import { type DataTable, openServerTable } from "./data-table.ts";
+import { isSystemError, PRIVATE_FILE } from "./files.ts";
+import { apiAnswer, hasFunction, loadFunction } from "./functions.ts";
+import { closeGateway, createGateway } from "./gateway.ts";
+import { logFile } from "./log-file.ts";
+import { startSchedules } from "./schedules.ts";
+import { startStream } from "./stream.ts";
+import { fileCheckpoint } from "./stream-checkpoint.ts";
+import { uploadSecret, uploads } from "./uploads.ts";
+
+export type LocalOptions = {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly data: string;
+  readonly repositories: readonly RepositoriesOf[];
+  readonly host: string;
+  /** Warnings and errors, in one line each. */
+  readonly say: (line: string) => void;
+  /** The first start's admin token: shown this once, and before the port answers. */
+  readonly showToken?: (token: string, path: string) => void;
+};
+
+export type LocalServer = {
+  /** With `/v1`. */
+  readonly url: string;
+  readonly nudge: () => void;
+  readonly stop: () => Promise<void>;
+};
+
+const HOST = "127.0.0.1";
+const REQUESTS_END_MS_MAX = 10_000;
+
+/** Undone in reverse order; every step runs, whatever the one before it did. */
+function undoing(log: Log) {
+  const steps: (() => Promise<void> | void)[] = [];
+  let undone: Promise<void> | undefined;
+  const run = async (): Promise<void> => {
+    for (const step of steps.toReversed())
+      try {
+        await step();
+      } catch (error) {
+        log.error("stopping did not go as it should", { error: oneLine(error) });
+      }
+  };
+  return {
+    later: (step: () => Promise<void> | void): void => void steps.push(step),
+    all: (): Promise<void> => (undone ??= run()),
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => {
+      const taken = isSystemError(error, "EADDRINUSE");
+      const other = "choose another with --port, or --port 0 for a free one";
+      reject(new CannotStart(taken ? `Port ${port} is in use: ${other}.` : `Cannot listen on port ${port}: ${other}.`));
+    });
+    server.listen(port, HOST, () => {
+      const address = server.address();
+      resolve(address !== null && typeof address === "object" ? address.port : port);
+    });
+  });
+}
+
+/** Read and compiled before the first request needs them. */
+async function handlers(log: Log): Promise<(id: string) => Promise<ApiHandler>> {
+  const ids = [...allRoutes.map((route) => route.id), "unknown-path"].filter((id) => {
+    if (!hasFunction("api", id)) log.warn("an endpoint's function is missing", { route: id });
+    return hasFunction("api", id);
+  });
+  const loaded = await Promise.all(ids.map(async (id) => [id, await loadFunction("api", id, apiAnswer)] as const));
+  const byId: ReadonlyMap<string, ApiHandler> = new Map(loaded);
+  return async (id) => {
+    const handler = byId.get(id);
+    if (handler === undefined) throw new Error(`functions/api/${id}.ts is missing`);
+    return handler;
+  };
+}
+
+export async function startLocal(options: LocalOptions): Promise<LocalServer> {
+  const { data } = options;
+  const early: Log = { info: () => {}, warn: options.say, error: options.say };
+  const opened = await openServerTable({ data, log: early });
+  const undo = undoing(early);
+  undo.later(opened.close);
+  try {
+    return await run(options, opened, undo);
+  } catch (error) {
+    await undo.all();
+    throw error;
+  }
+}
+
+async function run(
+  options: LocalOptions,
+  { table, endpoint }: DataTable,
+  undo: ReturnType<typeof undoing>,
+): Promise<LocalServer> {
+  const { data } = options;
+  const { log, close } = logFile(data, options.say);
+  undo.later(close);
+  const token = await ensureAdminToken(data, table, systemClock());
+  if (token !== undefined) options.showToken?.(token, join(data, "admin-token"));
+
+  let origin = `http://${HOST}:${options.port}`;
+  let nudge = (): void => {};
+  const blobs = blobFolder(join(data, "blobs"));
+  const door = uploads({ blobs, secret: uploadSecret(data), origin: () => origin, clock: systemClock });
+  const { repositories, host } = options;
+  const context: LocalContext = { data, table, blobs, uploads: door, log, repositories, host, nudge: () => nudge() };
+  const application = await localApplication(context);
+  undo.later(application.stop);
+  await application.recover();
+
+  const stream = runStream(data, application, { table, endpoint, log });
+  nudge = stream.nudge;
+  undo.later(stream.stop);
+  const schedules = startSchedules(application.schedules, log);
+  undo.later(schedules.stop);
+
+  const handler = nudging(await handlers(log), stream.nudge);
+  const { authorize } = application;
+  const gateway = createGateway({ routes: allRoutes, handler, authorize, log, sideDoor: door.sideDoor });
+  undo.later(() => closeGateway(gateway, REQUESTS_END_MS_MAX));
+  const port = await listen(gateway, options.port);
+  origin = `http://${HOST}:${port}`;
+  log.info("ready", { origin, data });
+  return { url: `${origin}/v1`, nudge: stream.nudge, stop: undo.all };
+}
+
+function runStream(
+  data: string,
+  { mappings }: Application,
+  on: Pick<LocalContext, "table" | "log"> & { endpoint: string },
+) {
+  const letters = join(data, "dead-letters.jsonl");
+  return startStream({
+    ...on,
+    mappings,
+    checkpoint: (mapping) => fileCheckpoint(data, mapping),
+    deadLetter: (letter) => {
+      const { record: _record, ...said } = letter;
+      on.log.error("a stream record was given up; it is in dead-letters.jsonl", said);
+      appendFileSync(letters, `${JSON.stringify({ at: new Date().toISOString(), ...letter })}\n`, {
+        mode: PRIVATE_FILE,
+      });
+    },
+  });
+}
+
+/** A request may have written something: its functions need not wait for the next poll. */
+const nudging =
+  (load: (id: string) => Promise<ApiHandler>, nudge: () => void) =>
+  async (id: string): Promise<ApiHandler> => {
+    const handler = await load(id);
+    return async (event, context) => {
+      const answer = await handler(event, context);
+      nudge();
+      return answer;
+    };
+  };

@@ -1,0 +1,68 @@
+import { realpathSync, statSync } from "node:fs";
+import { parseArgs } from "node:util";
+import * as z from "zod";
+import { orgSlug } from "../../shared/kernel/ids.ts";
+import { LOCAL_ORG } from "./admin-token.ts";
+import type { RepositoriesOf } from "./application.ts";
+import { CannotStart, oneLine } from "./cannot-start.ts";
+
+export const USAGE =
+  "usage: npm start -- [--port 8080] [--data .data] [--repositories <folder> | <org>=<folder> ...] [--host git.local]";
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/u, { error: "must be a number from 0 to 65535; 0 takes a free one" })
+  .transform(Number)
+  .pipe(z.int().max(65_535, { error: "must be a number from 0 to 65535; 0 takes a free one" }));
+
+/** `org=folder`; whatever does not look so is a folder of the organization `local`. */
+const binding = z.string().transform((text, context): RepositoriesOf => {
+  const named = /^([a-z0-9][a-z0-9-]{0,38})=(.+)$/u.exec(text);
+  const [org, folder] = named === null ? [LOCAL_ORG, text] : [orgSlug(named[1] ?? ""), named[2] ?? ""];
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    context.addIssue({ code: "custom", message: `"${folder}" is no folder: make it first`, input: text });
+    return z.NEVER;
+  }
+  return { org, folder: realpathSync(folder) };
+});
+
+const distinct = (values: readonly string[]): boolean => new Set(values).size === values.length;
+
+const settings = z.object({
+  port: port.default(8080),
+  data: z.string().min(1).default(".data"),
+  host: z
+    .string()
+    .toLowerCase()
+    .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/u, { error: "must be a host name, like git.local" })
+    .default("git.local"),
+  repositories: z
+    .array(binding)
+    .default([])
+    .refine((all) => distinct(all.map((one) => one.org)), "gives one organization two folders")
+    .refine((all) => distinct(all.map((one) => one.folder)), "gives one folder to two organizations"),
+});
+
+export type StartSettings = z.infer<typeof settings>;
+
+const OPTIONS = {
+  port: { type: "string" },
+  data: { type: "string" },
+  host: { type: "string" },
+  repositories: { type: "string", multiple: true },
+} as const;
+
+function split(args: readonly string[]): Record<string, unknown> {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    throw new CannotStart(`${oneLine(error).split(". ")[0]}; ${USAGE}`);
+  }
+}
+
+export function parseStartArguments(args: readonly string[]): StartSettings {
+  const read = settings.safeParse(split(args));
+  if (read.success) return read.data;
+  const problems = read.error.issues.map((issue) => `--${String(issue.path[0])} ${issue.message}`);
+  throw new CannotStart(`${[...new Set(problems)].join("; ")}. ${USAGE}`);
+}
