@@ -36,15 +36,15 @@ const config = z.object({
   }),
   holdsClearedAt: shapes.time.nullable(),
   windows: z.array(window),
-  stateChangedAt: shapes.time,
+  createdAt: shapes.time,
   revision: z.number(),
   deleting: z.boolean(),
 });
 
 export function toConfigItem(record: QueueRecord) {
   const { settings: _, operator, holdsClearedAt, windows } = record.config;
-  const { key, id, repo, patch, stateChangedAt, revision, deleting } = record;
-  const own = { key, id, repo, patch, operator, holdsClearedAt, windows, stateChangedAt, revision, deleting };
+  const { key, id, repo, patch, createdAt, revision, deleting } = record;
+  const own = { key, id, repo, patch, operator, holdsClearedAt, windows, createdAt, revision, deleting };
   return { ...keys.config(key), entity: "QUEUE_CONFIG", schema: 1, ...own };
 }
 

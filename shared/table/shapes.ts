@@ -140,6 +140,7 @@ export const run = z.object({
 
 export const endedRun = z.object({
   run,
+  tested: z.array(z.object({ prNumber: count, title: text.nullable(), url: text.nullable() })),
   outcome: z.enum(["SUCCEEDED", "FAILED", "CANCELLED"]),
   why: text,
   at: time,

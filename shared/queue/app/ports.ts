@@ -29,7 +29,7 @@ export type QueueRecord = {
   readonly repo: RepoKey;
   readonly patch: SettingsPatch;
   readonly config: QueueConfig & { readonly settings: QueueSettings };
-  readonly stateChangedAt: EpochMs;
+  readonly createdAt: EpochMs;
   readonly revision: number;
   /** It is being deleted: nothing may be added to it. */
   readonly deleting: boolean;
@@ -69,13 +69,14 @@ export type InboxItem = { readonly sk: string; readonly event: QueueEvent };
 /** An answer to be recorded under an `Idempotency-Key`, in the same transaction as the change that it tells of. */
 export type Recorded = { readonly receipt: Receipt; readonly body: string };
 
+/** Makes the recorded answer of a view, when the request carries an `Idempotency-Key`. */
+export type Recording<View> = (view: View) => Recorded | undefined;
+
 /** What several steps decided together, to be committed at once. */
 export type Folded = {
   readonly decision: Decision;
   readonly taken: readonly InboxItem[];
 };
-
-export type EndedEntry = Entry;
 
 /** Somebody else wrote first: read again and decide again. */
 export type Conflict = "CONFLICT";
@@ -122,7 +123,7 @@ export type QueueStore = {
 
   readonly timeline: (key: QueueKey, prNumber: number, entry: Entry["id"]) => Promise<readonly Move[]>;
   /** What ended in [since, until), newest first. */
-  readonly history: (key: QueueKey, page: HistoryPage) => Promise<{ entries: readonly EndedEntry[]; next?: string }>;
+  readonly history: (key: QueueKey, page: HistoryPage) => Promise<{ entries: readonly Entry[]; next?: string }>;
   readonly endedRun: (key: QueueKey, run: RunId) => Promise<EndedRun | undefined>;
 
   /** Leaves a fact for the loop. */
@@ -169,7 +170,6 @@ export type TargetsStore = {
     prNumber: number,
     sha: CommitSha,
     targets: "ALL" | readonly string[],
-    recorded: Recorded | undefined,
   ) => Promise<TargetsRecord>;
 };
 
@@ -185,7 +185,29 @@ export type QueueApp = {
   readonly hosts: CodeHosts;
   /** A patch with the defaults under it. */
   readonly resolveSettings: (patch: SettingsPatch) => QueueSettings;
+  /** Does nothing, except where a test wants the process to die: between each write and what follows from it. */
+  readonly passing: (point: CrashPoint) => void;
   readonly clock: Clock;
   readonly newId: NewId;
   readonly log: Log;
 };
+
+/** Every place between a write and its effect, by name. */
+export const CRASH_POINTS = [
+  "submit:before-write",
+  "submit:after-write",
+  "ask:after-write",
+  "advance:before-commit",
+  "advance:after-commit",
+  "effect:claimed",
+  "effect:build-run:done",
+  "effect:repeat-checks:done",
+  "effect:read-statuses:done",
+  "effect:close-run:done",
+  "effect:land:done",
+  "effect:read-pull-request:done",
+  "effect:read-tip:done",
+  "effect:finished",
+  "report:before-write",
+] as const;
+export type CrashPoint = (typeof CRASH_POINTS)[number];

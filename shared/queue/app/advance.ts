@@ -1,0 +1,51 @@
+import type { QueueKey } from "../../kernel/ids.ts";
+import { queueLabel } from "../../kernel/ids.ts";
+import { later, MINUTE_MS } from "../../kernel/time.ts";
+import { breachesOf } from "../engine/invariants.ts";
+import { changesAnything, foldQueue } from "./fold-queue.ts";
+import type { QueueApp } from "./ports.ts";
+
+/** A call stops there, so that no queue keeps others waiting; what is left is picked up at once by the next. */
+const COMMITS_MAX = 25;
+
+/**
+ * The loop: read, decide, write once; until nothing is left to decide. Whoever else does the same at the same time
+ * loses the race for META's version, reads again and finds it done.
+ */
+export async function advance(app: QueueApp, key: QueueKey): Promise<void> {
+  for (let round = 0; round < COMMITS_MAX; round += 1) {
+    const progress = await advanceOnce(app, key);
+    if (progress === "DONE") return;
+  }
+  await app.queues.tell(key, { type: "wake" });
+}
+
+async function advanceOnce(app: QueueApp, key: QueueKey): Promise<"DONE" | "AGAIN"> {
+  const queue = await app.queues.load(key);
+  const now = app.clock();
+  if (queue === undefined || (queue.degraded !== null && queue.degraded.retryAt > now)) return "DONE";
+  const folded = foldQueue(queue, now);
+  if (!changesAnything(queue, folded)) return "DONE";
+  const breaches = breachesOf(queue.state, folded.decision, now);
+  if (breaches.length > 0) throw new Error(`a decision would break what the queue promises: ${breaches.join("; ")}`);
+  app.passing("advance:before-commit");
+  const done = await app.queues.commit(queue, folded, now);
+  app.passing("advance:after-commit");
+  return done === "CONFLICT" || folded.decision.more ? "AGAIN" : "DONE";
+}
+
+const DEGRADED_MS = MINUTE_MS;
+
+/**
+ * For whoever serves many queues: one that fails for a reason of its own is marked, tried again in a minute, and
+ * never in the way of the others.
+ */
+export async function advanceOrDegrade(app: QueueApp, key: QueueKey): Promise<void> {
+  try {
+    await advance(app, key);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    app.log.error("a queue cannot be advanced", { queue: queueLabel(key), error: what });
+    await app.queues.degrade(key, what.slice(0, 500), later(app.clock(), DEGRADED_MS));
+  }
+}

@@ -1,0 +1,134 @@
+import { type CodeHost, HostUnavailable } from "../../code-host/port.ts";
+import { type QueueKey, queueLabel } from "../../kernel/ids.ts";
+import { MINUTE_MS } from "../../kernel/time.ts";
+import { retryAt } from "../engine/backoff.ts";
+import type { Effect, QueueEvent } from "../engine/types.ts";
+import type { ClaimedEffect, QueueApp } from "./ports.ts";
+
+/** Longer than any effect takes; one whose worker died is taken over then. */
+const LEASE_MS = 2 * MINUTE_MS;
+
+type Performed = { readonly result: QueueEvent | null } | { readonly again: string };
+
+/** Does one effect of the outbox and leaves its result for the loop. A no-op when somebody else is at it or it is done. */
+export async function perform(app: QueueApp, key: QueueKey, effectKey: string): Promise<void> {
+  const claimed = await app.queues.claim(key, effectKey, app.clock(), LEASE_MS);
+  if (claimed === undefined) return;
+  app.passing("effect:claimed");
+  const performed = await attempt(app, key, claimed);
+  app.passing(`effect:${claimed.effect.type}:done`);
+  if ("again" in performed) {
+    const until = retryAt(app.clock(), claimed.attempts);
+    await app.queues.postpone(key, claimed, until, performed.again);
+  } else await app.queues.finish(key, claimed, performed.result);
+  app.passing("effect:finished");
+}
+
+async function attempt(app: QueueApp, key: QueueKey, { effect }: ClaimedEffect): Promise<Performed> {
+  const host = app.hosts(key.org, key.repo.host);
+  const missing = `no code host is connected for ${key.repo.host}`;
+  if (host === undefined) return unavailable(effect, missing, "NOT_CONNECTED");
+  try {
+    return await onHost(app, host, key, effect);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    const isOurs = !(error instanceof HostUnavailable);
+    if (isOurs) app.log.error("an effect failed", { queue: queueLabel(key), effect: effect.key, error: what });
+    return unavailable(effect, isOurs ? "the service failed while working on it" : what, "UNREACHABLE");
+  }
+}
+
+/** What the loop is told when the host cannot be reached; effects that nobody waits for are tried again later. */
+function unavailable(effect: Effect, what: string, kind: "NOT_CONNECTED" | "UNREACHABLE"): Performed {
+  switch (effect.type) {
+    case "build-run":
+      return { result: { type: "run-not-built", run: effect.run, why: { kind: "INFRASTRUCTURE", what } } };
+    case "repeat-checks":
+      return { result: { type: "run-broken", run: effect.run, what } };
+    case "land":
+      return { result: { type: "not-landed", landing: effect.landing, why: { kind: "INFRASTRUCTURE", what } } };
+    case "read-pull-request":
+      return { result: { type: "pull-request-unknown", prNumber: effect.prNumber, kind, what } };
+    case "read-statuses":
+    case "read-tip":
+    case "close-run":
+      return { again: what };
+  }
+}
+
+async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: Effect): Promise<Performed> {
+  const { repo, branch } = key;
+  switch (effect.type) {
+    case "build-run":
+      return { result: await build(host, key, effect) };
+    case "repeat-checks":
+      await host.repeatChecks(repo, effect.run, effect.repeat, effect.contexts);
+      return { result: null };
+    case "read-statuses":
+      return { result: await readStatuses(app, host, key, effect.run) };
+    case "close-run":
+      await host.closeRun(repo, effect.run, effect.branch);
+      return { result: null };
+    case "land":
+      return { result: await land(host, key, effect) };
+    case "read-pull-request":
+      return { result: await readPullRequest(app, host, key, effect.prNumber) };
+    case "read-tip": {
+      const read = await host.tip(repo, branch, effect.since, await liveHeads(app, key));
+      if (read === "MISSING") {
+        const what = `there is no branch ${branch} in ${repo.owner}/${repo.name}`;
+        return { result: { type: "tip-missing", read: effect.read, what } };
+      }
+      return { result: { type: "tip", read: effect.read, ...read } };
+    }
+  }
+}
+
+type Of<T extends Effect["type"]> = Extract<Effect, { type: T }>;
+
+async function build(host: CodeHost, { repo }: QueueKey, effect: Of<"build-run">): Promise<QueueEvent> {
+  const { run, branch, base, changes, mergeMethod, required } = effect;
+  const built = await host.buildRun({ run, repo, branch, base, changes, mergeMethod, required });
+  return built.ok ? { type: "run-built", run, ...built.value } : { type: "run-not-built", run, why: built.why };
+}
+
+async function land(host: CodeHost, { repo, branch }: QueueKey, effect: Of<"land">): Promise<QueueEvent> {
+  const { run, landing, commit, tree, base, expectedTip, changes, mergeMethod } = effect;
+  const request = { run, repo, targetBranch: branch, commit, tree, base, expectedTip, changes, mergeMethod };
+  const landed = await host.land(request);
+  if (!landed.ok) return { type: "not-landed", landing, why: landed.why };
+  const entries = changes.map((change) => change.entry);
+  return { type: "landed", landing, ...landed.value, entries, onMovedTip: false };
+}
+
+/** What the checks of a run say now, as the loop is told it. */
+export async function readStatuses(
+  app: QueueApp,
+  host: CodeHost,
+  { repo }: QueueKey,
+  run: Of<"read-statuses">["run"],
+): Promise<QueueEvent> {
+  const readAt = app.clock();
+  const { statuses, complete, repeats, broken } = await host.statuses(repo, run);
+  if (broken !== null) return { type: "run-broken", run, what: broken };
+  return { type: "statuses", run, repeats, statuses, complete, readAt };
+}
+
+export async function readPullRequest(
+  app: QueueApp,
+  host: CodeHost,
+  { repo, branch }: QueueKey,
+  prNumber: number,
+): Promise<QueueEvent> {
+  const readAt = app.clock();
+  const facts = await host.pullRequest(repo, prNumber, branch);
+  if (facts !== "NOT_FOUND") return { type: "pull-request", prNumber, facts, readAt };
+  const what = `${repo.owner}/${repo.name} has no pull request #${prNumber} any more`;
+  return { type: "pull-request-unknown", prNumber, kind: "NOT_FOUND", what };
+}
+
+async function liveHeads(app: QueueApp, key: QueueKey) {
+  const queue = await app.queues.view(key);
+  const heads = [...(queue?.state.entries.values() ?? [])].flatMap((entry) => entry.headSha ?? []);
+  return [...new Set(heads)];
+}

@@ -1,0 +1,24 @@
+import { fail } from "../../kernel/result.ts";
+
+const ATTEMPTS_MAX = 12;
+const PAUSE_MS = 15;
+
+/** A write met another one: read again, decide again. */
+export const RACED = Symbol("raced");
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Tries until the attempt does not meet somebody else's write, for about three seconds at most; then 503. The pauses
+ * grow and differ, so that many callers at one entry do not meet again and again.
+ */
+export async function untilUncontended<T>(attempt: (n: number) => Promise<T | typeof RACED>) {
+  for (let n = 1; n <= ATTEMPTS_MAX; n += 1) {
+    const outcome = await attempt(n);
+    if (outcome !== RACED) return outcome;
+    await pause(PAUSE_MS * n * (0.5 + Math.random()));
+  }
+  return fail("UNAVAILABLE", "Many changes to this came at once and this one was not made. Send it again.", {
+    retryAfterSeconds: 1,
+  });
+}

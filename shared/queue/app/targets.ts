@@ -1,0 +1,59 @@
+import { HostUnavailable } from "../../code-host/port.ts";
+import type { CommitSha, QueueKey } from "../../kernel/ids.ts";
+import { fail, ok, type Result } from "../../kernel/result.ts";
+import { noQueue } from "./faults.ts";
+import type { QueueApp, Recording, TargetsRecord } from "./ports.ts";
+import { RACED, untilUncontended } from "./retry.ts";
+
+export type SettingTargets = {
+  readonly key: QueueKey;
+  readonly prNumber: number;
+  /** Absent: the PR's present head. */
+  readonly sha?: CommitSha | undefined;
+  readonly targets: "ALL" | readonly string[];
+};
+
+export type TargetsSet = {
+  readonly prNumber: number;
+  readonly sha: CommitSha;
+  readonly targets: TargetsRecord["targets"];
+};
+
+/**
+ * Stores what a PR's commit changes; the last one for a commit wins. It is kept before the PR is submitted as well.
+ * A live entry of that commit is told with a second write: if that is lost, sending the set again mends it.
+ */
+export async function setTargets(app: QueueApp, asked: SettingTargets, record: Recording<TargetsSet>) {
+  const { key, prNumber } = asked;
+  if ((await app.queues.find(key)) === undefined) return noQueue(key);
+  const sha = await shaOf(app, asked);
+  if (!sha.ok) return sha;
+  const targets = asked.targets === "ALL" ? asked.targets : [...new Set(asked.targets)];
+  const stored = await app.targets.put(key.org, key.repo, prNumber, sha.value, targets);
+  const set: TargetsSet = { prNumber, sha: sha.value, targets: stored.targets };
+  return untilUncontended(async () => {
+    const live = await app.queues.entry(key, prNumber);
+    if (live === undefined || live.entry.headSha !== sha.value) return ok(set);
+    const done = await app.queues.ask(key, live, { targets: stored.targets }, record(set));
+    return done === "ASKED" ? ok(set) : RACED;
+  });
+}
+
+async function shaOf(
+  app: QueueApp,
+  { key, prNumber, sha }: SettingTargets,
+): Promise<Result<CommitSha, "INVALID_REQUEST" | "PULL_REQUEST_NOT_FOUND">> {
+  if (sha !== undefined) return ok(sha);
+  const host = app.hosts(key.org, key.repo.host);
+  const issues = [{ path: "pr.sha", message: "is needed: the code host cannot be asked for the head commit" }];
+  const cannotAsk = fail("INVALID_REQUEST", "Send pr.sha: the code host cannot be asked for it now.", { issues });
+  if (host === undefined) return cannotAsk;
+  try {
+    const facts = await host.pullRequest(key.repo, prNumber, key.branch);
+    if (facts !== "NOT_FOUND") return ok(facts.headSha);
+    return fail("PULL_REQUEST_NOT_FOUND", `The code host has no pull request #${prNumber}.`);
+  } catch (error) {
+    if (error instanceof HostUnavailable) return cannotAsk;
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+/** Reading test runs: those in progress, a pull request's latest, or one by its id. */
+import type { EntryId, QueueKey } from "../../kernel/ids.ts";
+import { runId } from "../../kernel/ids.ts";
+import { fail, ok } from "../../kernel/result.ts";
+import { isInProgress } from "../engine/runs.ts";
+import type { EndedRun, Entry, Run } from "../engine/types.ts";
+import { neverSubmitted, noQueue } from "./faults.ts";
+import type { LoadedQueue, QueueApp } from "./ports.ts";
+
+export type RunStatus = "IN_PROGRESS" | "FAILED" | "CANCELLED" | "SUCCEEDED";
+
+/** Targets of several PRs together. `total` is null for ALL; it counts a target of two PRs twice where sets are cut. */
+export type TargetsView = { readonly shown: "ALL" | readonly string[]; readonly total: number | null };
+
+export type TestRunView = {
+  readonly run: Run;
+  readonly status: RunStatus;
+  readonly tested: EndedRun["tested"];
+  readonly impactedTargets: TargetsView;
+  readonly impactedTargetsForTested: TargetsView;
+  readonly dependents: readonly number[];
+};
+
+export type Wanted = { readonly prNumber?: number | undefined; readonly testRunId?: string | undefined };
+
+export async function testingDetails(app: QueueApp, key: QueueKey, wanted: Wanted) {
+  const queue = await app.queues.view(key);
+  if (queue === undefined) return noQueue(key);
+  if (wanted.testRunId !== undefined) return named(app, queue, wanted.testRunId);
+  if (wanted.prNumber !== undefined) return latestOf(app, queue, wanted.prNumber);
+  const running = [...queue.state.runs.values()].filter(isInProgress);
+  return ok({ named: false, runs: await Promise.all(running.map((run) => viewOfLive(app, queue, run))) });
+}
+
+async function latestOf(app: QueueApp, queue: LoadedQueue, prNumber: number) {
+  const { key } = queue.record;
+  const found = (await app.queues.submissions(key, [prNumber])).get(prNumber);
+  if (found === undefined) return neverSubmitted(key, `PR #${prNumber}`);
+  if (found.entry.lastRun === null)
+    return fail(
+      "TEST_RUN_NOT_FOUND",
+      `PR #${prNumber} has not been tested yet. /explainPullRequest says what it waits for.`,
+    );
+  return named(app, queue, found.entry.lastRun);
+}
+
+async function named(app: QueueApp, queue: LoadedQueue, id: string) {
+  const live = queue.state.runs.get(runId(id));
+  if (live !== undefined) return ok({ named: true, runs: [await viewOfLive(app, queue, live)] });
+  const ended = await app.queues.endedRun(queue.record.key, runId(id));
+  if (ended === undefined) return fail("TEST_RUN_NOT_FOUND", `This queue has no test run "${id}".`);
+  return ok({ named: true, runs: [await viewOf(app, queue, ended.run, ended.tested, ended.outcome)] });
+}
+
+const STATUS_OF_PHASE = {
+  BUILDING: "IN_PROGRESS",
+  TESTING: "IN_PROGRESS",
+  REPEATING: "IN_PROGRESS",
+  PASSED: "SUCCEEDED",
+  FAILED: "FAILED",
+} as const satisfies Record<Run["phase"], RunStatus>;
+
+function viewOfLive(app: QueueApp, queue: LoadedQueue, run: Run): Promise<TestRunView> {
+  const tested = entriesOf(queue, run.group).map(({ prNumber, pr }) => ({
+    prNumber,
+    title: pr?.title ?? null,
+    url: pr?.url ?? null,
+  }));
+  return viewOf(app, queue, run, tested, STATUS_OF_PHASE[run.phase]);
+}
+
+async function viewOf(app: QueueApp, queue: LoadedQueue, run: Run, tested: EndedRun["tested"], status: RunStatus) {
+  const group = entriesOf(queue, run.group);
+  const [own, all] = await Promise.all([
+    targetsOf(app, queue, group),
+    targetsOf(app, queue, [...entriesOf(queue, run.predecessors), ...group]),
+  ]);
+  const onTop = [...queue.state.runs.values()].filter((other) =>
+    run.group.some((id) => other.predecessors.includes(id)),
+  );
+  const dependents = onTop.flatMap((other) => entriesOf(queue, other.group)).map((entry) => entry.prNumber);
+  const view: TestRunView = {
+    run,
+    status,
+    tested,
+    impactedTargets: all,
+    impactedTargetsForTested: own,
+    dependents: [...new Set(dependents)].sort((a, b) => a - b),
+  };
+  return view;
+}
+
+const entriesOf = (queue: LoadedQueue, ids: readonly EntryId[]): readonly Entry[] =>
+  ids.flatMap((id) => queue.state.entries.get(id) ?? []);
+
+/** Sets are read only for showing; in SINGLE mode most PRs have none. */
+async function targetsOf(app: QueueApp, queue: LoadedQueue, entries: readonly Entry[]): Promise<TargetsView> {
+  const { org, repo } = queue.record.key;
+  if (entries.some((entry) => entry.targets?.kind === "ALL")) return { shown: "ALL", total: null };
+  const sets = await Promise.all(
+    entries.map((entry) =>
+      entry.targets === null || entry.headSha === null
+        ? undefined
+        : app.targets.find(org, repo, entry.prNumber, entry.headSha),
+    ),
+  );
+  const shown = new Set<string>();
+  let hidden = 0;
+  for (const set of sets) {
+    if (set === undefined || set.targets.kind === "ALL") continue;
+    for (const target of set.shown) shown.add(target);
+    hidden += set.targets.count - set.shown.length;
+  }
+  return { shown: [...shown], total: shown.size + hidden };
+}
