@@ -33,7 +33,10 @@ type Command = (typeof COMMANDS)[number];
 /** Something the caller can put right; said without a stack. */
 class Mistake extends Error {}
 
-export async function main(argv: readonly string[], say: (line: string) => void): Promise<number> {
+type Say = (line: string) => void;
+
+/** Answers the exit status. */
+export async function main(argv: readonly string[], say: Say, complain: Say): Promise<number> {
   try {
     const asked = parse(argv);
     if (asked === "help") say(USAGE);
@@ -41,7 +44,7 @@ export async function main(argv: readonly string[], say: (line: string) => void)
     return 0;
   } catch (error) {
     if (!(error instanceof Mistake || error instanceof HostUnavailable)) throw error;
-    say(error.message);
+    complain(error.message);
     return 1;
   }
 }
@@ -136,4 +139,9 @@ function changed(pull: Pull, command: Command, branch: string | undefined): Pull
   }
 }
 
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2), (line) => console.error(line));
+if (import.meta.main)
+  process.exitCode = await main(
+    process.argv.slice(2),
+    (line) => console.log(line),
+    (line) => console.error(line),
+  );

@@ -3,9 +3,10 @@ import type { RunId } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { HostNews, RunStatuses } from "../port.ts";
 import { pathToFileURL } from "node:url";
-import { execute, type Outcome } from "./execute.ts";
+import { execute } from "./execute.ts";
 import type { Git } from "./git.ts";
 import { type Check, type Job, type Jobs, logPath } from "./job.ts";
+import type { Outcome } from "./messenger.ts";
 import { createSerial, type Limit } from "./order.ts";
 import type { Repositories } from "./repository.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -19,7 +20,7 @@ export type Checks = {
   readonly start: (live: Live) => void;
   /** Stops these checks, or all, and waits until nothing of them runs. Their results stay open. */
   readonly stop: (live: Live, contexts?: readonly string[]) => Promise<void>;
-  /** Changes the job and writes it down before anybody is told. */
+  /** Changes the job and writes it down. The only way a job changes: one at a time, each from what the last one left. */
   readonly change: (live: Live, change: (job: Job) => Job) => Promise<void>;
 };
 
@@ -38,18 +39,14 @@ export type ChecksNeeds = {
 export function createChecks({ git, jobs, repositories, sandbox, hidden, news, log, limit }: ChecksNeeds): Checks {
   const serial = createSerial();
 
-  const change: Checks["change"] = async (live, change) => {
-    // Computed inside the turn, so that two checks that end together do not undo each other.
-    await serial(live.job.run, async () => {
+  const change: Checks["change"] = (live, change) =>
+    serial(live.job.run, async () => {
       const next = change(live.job);
       await jobs.write(next);
       live.job = next;
     });
-    news.checksMoved(live.job.repo, live.job.run);
-  };
 
   const attempt = async (live: Live, check: Check, command: string, stop: AbortSignal): Promise<Outcome> => {
-    if (stop.aborted) return { kind: "STOPPED" };
     try {
       const repo = await repositories.open(live.job.repo);
       const folder = jobs.folder(live.job.run);
@@ -67,16 +64,16 @@ export function createChecks({ git, jobs, repositories, sandbox, hidden, news, l
       const what = `the result of ${check.context} cannot be written: ${error instanceof Error ? error.message : ""}`;
       log.error(what, { run: live.job.run });
       live.job = { ...live.job, broken: what };
-      news.checksMoved(live.job.repo, live.job.run);
     }
+    news.checksMoved(live.job.repo, live.job.run);
   };
 
-  const run = async (live: Live, check: Check, command: string, stop: AbortController): Promise<void> => {
-    const outcome = await limit(() => attempt(live, check, command, stop.signal));
-    if (live.running.get(check.context)?.stop === stop) live.running.delete(check.context);
+  const run = async (live: Live, check: Check, command: string, { signal }: AbortController): Promise<void> => {
+    const outcome = (await limit(() => attempt(live, check, command, signal), signal)) ?? STOPPED;
     if (outcome.kind === "NOT_STARTED")
       log.warn("A check could not be run.", { run: live.job.run, what: outcome.what });
-    if (outcome.kind !== "STOPPED" && !stop.signal.aborted) await settle(live, check, outcome);
+    if (outcome.kind !== "STOPPED" && !signal.aborted) await settle(live, check, outcome);
+    live.running.delete(check.context);
   };
 
   return {
@@ -99,6 +96,8 @@ export function createChecks({ git, jobs, repositories, sandbox, hidden, news, l
   };
 }
 
+const STOPPED: Outcome = { kind: "STOPPED" };
+
 function withOutcome(job: Job, check: Check, outcome: Exclude<Outcome, { kind: "STOPPED" }>): Job {
   const ended: Pick<Check, "state" | "description"> =
     outcome.kind === "ENDED"
@@ -106,7 +105,9 @@ function withOutcome(job: Job, check: Check, outcome: Exclude<Outcome, { kind: "
       : { state: "ERROR", description: outcome.what.slice(0, 300) };
   return {
     ...job,
-    checks: job.checks.map((each) => (each.context === check.context ? { ...each, ...ended } : each)),
+    checks: job.checks.map((each) =>
+      each.context === check.context && each.attempt === check.attempt ? { ...each, ...ended } : each,
+    ),
     broken: outcome.kind === "ENDED" ? job.broken : `${check.context} could not be run: ${outcome.what}`.slice(0, 500),
   };
 }

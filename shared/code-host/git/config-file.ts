@@ -66,7 +66,7 @@ const EMPTY: ConfigFile = { checks: new Map(), requiredStatuses: undefined };
 /** Maps stay maps, so that a key named `__proto__` is a key like any other. */
 function parseYaml(text: string): { readonly value: unknown } | { readonly problem: string } {
   try {
-    const document = parseDocument(text, { prettyErrors: true, logLevel: "silent" });
+    const document = parseDocument(text, { prettyErrors: true, logLevel: "error" });
     const error = document.errors[0];
     if (error !== undefined) return { problem: firstLine(error.message) };
     return { value: document.toJS({ mapAsMap: true, maxAliasCount: MOST_ALIASES }) };

@@ -94,3 +94,21 @@ export function fileName(context: string): string {
 
 export const logPath = (folder: string, check: Check): string =>
   join(folder, `${fileName(check.context)}.${check.attempt}.log`);
+
+/** Stands in for the commit of a run that was closed before it was built. */
+export const TOMBSTONE = commitSha("");
+
+export const tombstone = (run: RunId, repo: Job["repo"], branch: string): Job => ({
+  run,
+  repo,
+  branch,
+  base: TOMBSTONE,
+  commit: TOMBSTONE,
+  tree: treeSha(""),
+  prNumbers: [],
+  repeats: 0,
+  checks: [],
+  broken: null,
+  closedAt: null,
+  branchGone: false,
+});

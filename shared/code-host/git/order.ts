@@ -16,18 +16,34 @@ export function createSerial(): Serial {
   };
 }
 
-export type Limit = <T>(work: () => Promise<T>) => Promise<T>;
+/** Answers undefined, without having begun, when `giveUp` comes while it waits. */
+export type Limit = <T>(work: () => Promise<T>, giveUp: AbortSignal) => Promise<T | undefined>;
 
 /** First come, first served. */
 export function createLimit(most: number): Limit {
   let busy = 0;
   const waiting: (() => void)[] = [];
-  return async (work) => {
+  const turn = (giveUp: AbortSignal): Promise<boolean> =>
+    new Promise((resolve) => {
+      const enter = (): void => {
+        giveUp.removeEventListener("abort", leave);
+        resolve(true);
+      };
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(enter), 1);
+        resolve(false);
+      };
+      waiting.push(enter);
+      giveUp.addEventListener("abort", leave, { once: true });
+    });
+  return async (work, giveUp) => {
+    if (giveUp.aborted) return undefined;
     if (busy < most) busy++;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else if (!(await turn(giveUp))) return undefined;
     try {
       return await work();
     } finally {
+      // The place is handed on without being given up in between.
       const next = waiting.shift();
       if (next === undefined) busy--;
       else next();

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** A process id is used again; together with its start it means one process. */
 export type ProcessMark = { readonly pid: number; readonly start: string };
 
-const GRACE_MS = 2_000;
 const SWEEPS = 5;
 
 export async function markOf(pid: number): Promise<ProcessMark> {
@@ -30,7 +29,7 @@ const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
 };
 
 /** SIGTERM to the group, and SIGKILL once it had its time. `graceMs` 0 kills at once. */
-export async function endGroup(leader: number, graceMs = GRACE_MS): Promise<void> {
+export async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (graceMs > 0 && signal(-leader, "SIGTERM"))
     for (let waited = 0; waited < graceMs && signal(-leader, 0); waited += 20) await sleep(20);
   signal(-leader, "SIGKILL");

@@ -1,5 +1,5 @@
 /** The life of a run on this host: opened once, repeated in parts, closed; and taken up again after a crash. */
-import { commitSha, type RunId, treeSha } from "../../kernel/ids.ts";
+import type { RunId } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type Clock, DAY_MS } from "../../kernel/time.ts";
 import type { HostNews, RunStatuses } from "../port.ts";
@@ -7,7 +7,7 @@ import type { BuildAnswer } from "./build.ts";
 import { type Checks, type Live, statusesOf, unknownRun } from "./checks.ts";
 import { removeLeftovers } from "./execute.ts";
 import { removeFolder } from "./checkout.ts";
-import type { Check, Job, Jobs } from "./job.ts";
+import { type Check, type Job, type Jobs, TOMBSTONE } from "./job.ts";
 import type { JobAnswer } from "./new-job.ts";
 import { createSerial } from "./order.ts";
 import { dropRef } from "./refs.ts";
@@ -70,8 +70,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock }: Nee
     try {
       if (`refs/heads/${branch}`.startsWith(OWN_BRANCHES))
         await dropRef(await repositories.open(repo), `refs/heads/${branch}`);
-      live.job = { ...live.job, branchGone: true };
-      await jobs.write(live.job);
+      await checks.change(live, (job) => ({ ...job, branchGone: true }));
     } catch (error) {
       // A repository that is away, perhaps for good: not a reason to repeat the closing for ever. recover() looks again.
       log.warn("A testing branch could not be removed.", { branch, what: String(error) });
@@ -82,8 +81,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock }: Nee
     serial(run, async () => {
       const live = (await find(run)) ?? { job: tombstone, running: new Map() };
       if (live.job.branchGone) return;
-      live.job = { ...live.job, closedAt: live.job.closedAt ?? clock() };
-      await jobs.write(live.job);
+      await checks.change(live, (job) => ({ ...job, closedAt: job.closedAt ?? clock() }));
       lives.delete(run);
       await checks.stop(live);
       await dropBranch(live);
@@ -99,6 +97,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock }: Nee
         repeats: number,
         checks: job.checks.map((check) => (contexts.includes(check.context) ? again(check) : check)),
       }));
+      news.checksMoved(live.job.repo, run);
       if (!stopping) checks.start(live);
     });
 
@@ -135,24 +134,6 @@ export function createRuns({ jobs, checks, repositories, news, log, clock }: Nee
 }
 
 const built = ({ commit, tree }: Job): BuildAnswer => ({ ok: true, value: { commit, tree } });
-
-/** Stands in for the commit of a run that was closed before it was built. */
-const TOMBSTONE = commitSha("");
-
-export const tombstone = (run: RunId, repo: Job["repo"], branch: string): Job => ({
-  run,
-  repo,
-  branch,
-  base: TOMBSTONE,
-  commit: TOMBSTONE,
-  tree: treeSha(""),
-  prNumbers: [],
-  repeats: 0,
-  checks: [],
-  broken: null,
-  closedAt: null,
-  branchGone: false,
-});
 
 /** What is missing stays missing: the content that was tested does not change. */
 const again = (check: Check): Check =>

@@ -69,7 +69,8 @@ const bubblewrap = (hide: readonly string[]): Sandbox => ({
   wrap: (command, { own, hidden, readable, cwd }) => ({
     file: "bwrap",
     args: [
-      ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"],
+      // A session of its own: a check's `kill 0` would reach bwrap itself, process groups cross namespaces.
+      ["--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"],
       ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
       // The order counts: what is hidden first, then the exceptions inside it.
       ...[...hide, ...hidden, ...CREDENTIALS, ...DOORS].flatMap(covered),

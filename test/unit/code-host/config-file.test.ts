@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { parseConfigFile } from "../../../shared/code-host/git/config-file.ts";
+
+const read = (text: string) => parseConfigFile(Buffer.from(text));
+const problem = (text: string): string => {
+  const answer = read(text);
+  return answer.kind === "PROBLEM" ? answer.what : answer.kind;
+};
+
+describe(".mainline.yaml", () => {
+  test("gives checks in their order and the required statuses once each", () => {
+    const answer = read("checks:\n  unit: npm test\n  lint: npx lint\nrequired_statuses: [lint, lint, other]\n");
+    expect(answer).toEqual({
+      kind: "READ",
+      config: {
+        checks: new Map([
+          ["unit", "npm test"],
+          ["lint", "npx lint"],
+        ]),
+        requiredStatuses: ["lint", "other"],
+      },
+    });
+  });
+
+  test("ignores keys that it does not know, and may be empty", () => {
+    expect(read("targets: {web: ['web/**']}\nreports: ['*.xml']\n").kind).toBe("READ");
+    expect(read("").kind).toBe("READ");
+    expect(read("# nothing\n").kind).toBe("READ");
+    expect(read("checks:\nrequired_statuses:\n").kind).toBe("READ");
+  });
+
+  test("takes __proto__ and constructor as names like any others", () => {
+    const answer = read("checks: {__proto__: 'true', constructor: 'true'}\n__proto__: {checks: {x: y}}\n");
+    expect(answer.kind === "READ" ? [...answer.config.checks.keys()] : []).toEqual(["__proto__", "constructor"]);
+    expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("checks");
+  });
+
+  test.each([
+    ["broken YAML", "checks: {unit: [", /\.mainline\.yaml: /u],
+    ["two documents", "a: 1\n---\nb: 2\n", /document/u],
+    ["a list", "- a\n", /must be a mapping/u],
+    ["text", "hello", /must be a mapping/u],
+    ["checks as a list", "checks: [a]", /checks: must map names to shell commands/u],
+    ["a command that is a number", "checks: {unit: 5}", /checks\.unit: a check must be a shell command/u],
+    ["an empty command", "checks: {unit: ' '}", /must not be empty/u],
+    ["a name that is a number", "checks: {1: 'true'}", /must be text/u],
+    ["a name with a newline", 'checks: {"a\\nb": "true"}', /printable/u],
+    ["a name of 201 characters", `checks: {? ${"x".repeat(201)} : 'true'}`, /at most 200/u],
+    ["the same name twice", "checks: {a: x, a: y}", /unique/u],
+    ["required_statuses as text", "required_statuses: unit", /list of names/u],
+    ["101 checks", `checks: {${Array.from({ length: 101 }, (_, index) => `c${index}: x`).join(", ")}}`, /at most 100/u],
+    ["more than 64 KiB", `# ${"x".repeat(64 * 1024)}`, /larger than 64 KiB/u],
+    ["brackets without end", "[".repeat(60_000), /\.mainline\.yaml/u],
+  ])("says what is wrong with %s", (_, text, words) => {
+    expect(problem(text)).toMatch(words);
+  });
+
+  test("does not expand a bomb of aliases", () => {
+    const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"];
+    for (let level = 1; level < 12; level++)
+      lines.push(`a${level}: &a${level} [${Array.from({ length: 9 }, () => `*a${level - 1}`).join(", ")}]`);
+    const began = Date.now();
+    expect(problem(lines.join("\n"))).toMatch(/alias/u);
+    expect(Date.now() - began).toBeLessThan(2_000);
+  });
+});
