@@ -1,7 +1,9 @@
-import type { EntryId, RunId } from "../../kernel/ids.ts";
+import type { CommitSha, EntryId, RunId } from "../../kernel/ids.ts";
 import type { EpochMs } from "../../kernel/time.ts";
+import { type Standing, standingOf } from "./evidence.ts";
 import { admittedInOrder, isAdmitted } from "./order.ts";
 import type {
+  Broken,
   Decision,
   Effect,
   EndedRun,
@@ -18,10 +20,13 @@ import type {
 } from "./types.ts";
 
 /**
- * Writes one step may make at most, counted as the items of the transaction that will carry it: an item per changed
- * entry, run, move and effect, four for an entry that ends. One action may run over by a dozen; a transaction holds 100.
+ * Items that one step may put into the transaction that will carry it. The last action may run over by a dozen, other
+ * events of the same commit bring theirs, and a transaction holds 100.
  */
-export const STEP_WRITES_MAX = 40;
+export const STEP_ITEMS_MAX = 40;
+
+/** What each thing costs there: an entry with its pointer, one that ends with its copies, a run that moves to history. */
+const ITEMS = { entry: 2, run: 1, move: 1, effect: 1, endedEntry: 3, endedRun: 2 } as const;
 
 const RESTARTS_KEPT = 20;
 
@@ -32,6 +37,9 @@ export type Why = {
   readonly cause: string;
   readonly run?: RunId | null;
 };
+
+const shownOf = (entry: Entry | undefined): EndedRun["tested"] =>
+  entry === undefined ? [] : [{ prNumber: entry.prNumber, title: entry.pr?.title ?? null, url: entry.pr?.url ?? null }];
 
 /** A queue while a step is being decided. The one mutable thing in the engine; it never leaves `step()`. */
 export class Draft implements QueueState {
@@ -47,6 +55,9 @@ export class Draft implements QueueState {
   landing;
   lineage;
   tipTestDue;
+  tipTestBroken: Broken | null;
+  readsDue: readonly number[];
+  reached: readonly CommitSha[];
   nextPlace;
   nextRun;
   nextRead;
@@ -62,7 +73,12 @@ export class Draft implements QueueState {
   /** Set when a part of the step stopped at its bound with work left. */
   cut = false;
   private writes = 0;
-  private order: readonly EntryId[] | undefined;
+  private readonly changedEntries = new Set<EntryId>();
+  private readonly changedRuns = new Set<RunId>();
+  /** The admitted entries in queue order, with where each stands; undefined while the order has to be found anew. */
+  private order: { readonly entries: Entry[]; readonly at: ReadonlyMap<EntryId, number> } | undefined;
+  private readonly standings = new Map<RunId, Standing>();
+  private readonly runsByEntry = new Map<EntryId, Set<RunId>>();
 
   constructor(state: QueueState, now: EpochMs) {
     this.id = state.id;
@@ -77,6 +93,9 @@ export class Draft implements QueueState {
     this.landing = state.landing;
     this.lineage = state.lineage;
     this.tipTestDue = state.tipTestDue;
+    this.tipTestBroken = state.tipTestBroken ?? null;
+    this.readsDue = state.readsDue ?? [];
+    this.reached = state.reached ?? [];
     this.nextPlace = state.nextPlace;
     this.nextRun = state.nextRun;
     this.nextRead = state.nextRead;
@@ -84,19 +103,49 @@ export class Draft implements QueueState {
     this.entries = new Map(state.entries);
     this.runs = new Map(state.runs);
     this.now = now;
+    for (const run of this.runs.values()) this.index(run);
   }
 
   /** True while the step may do more; a part that stops for it says so with `cut`. */
   hasRoom(): boolean {
-    if (this.writes < STEP_WRITES_MAX) return true;
+    if (this.items < STEP_ITEMS_MAX) return true;
     this.cut = true;
     return false;
   }
 
+  private get items(): number {
+    const { changedEntries, changedRuns, moves, effects, endedEntries, endedRuns } = this;
+    const live = changedEntries.size * ITEMS.entry + changedRuns.size * ITEMS.run;
+    const ended = endedEntries.length * ITEMS.endedEntry + endedRuns.length * ITEMS.endedRun;
+    return live + ended + moves.length * ITEMS.move + effects.length * ITEMS.effect;
+  }
+
   /** The admitted entries as they are now, in queue order. */
   admitted(): readonly Entry[] {
-    this.order ??= admittedInOrder(this).map((entry) => entry.id);
-    return this.order.flatMap((id) => this.entries.get(id) ?? []);
+    return this.ordered().entries;
+  }
+
+  private ordered() {
+    if (this.order !== undefined) return this.order;
+    this.standings.clear();
+    const entries = admittedInOrder(this);
+    this.order = { entries, at: new Map(entries.map((entry, at) => [entry.id, at])) };
+    return this.order;
+  }
+
+  /** What the run says about the queue as it is now. Remembered until the order, or the target, changes. */
+  standing(run: Run): Standing {
+    const { entries } = this.ordered();
+    const known = this.standings.get(run.id);
+    if (known !== undefined) return known;
+    const standing = standingOf(this, run, entries);
+    this.standings.set(run.id, standing);
+    return standing;
+  }
+
+  /** To be said after every change of the landing or the target: order and standings follow from them. */
+  reorder(): void {
+    this.order = undefined;
   }
 
   isLanding(id: EntryId): boolean {
@@ -104,19 +153,30 @@ export class Draft implements QueueState {
   }
 
   runsOf(id: EntryId): readonly Run[] {
-    return [...this.runs.values()].filter((run) => run.group.includes(id));
+    return [...(this.runsByEntry.get(id) ?? [])].flatMap((run) => this.runs.get(run) ?? []);
+  }
+
+  private index(run: Run): void {
+    for (const id of run.group) {
+      const runs = this.runsByEntry.get(id);
+      if (runs === undefined) this.runsByEntry.set(id, new Set([run.id]));
+      else runs.add(run.id);
+    }
   }
 
   setEntry(entry: Entry): void {
     const before = this.entries.get(entry.id);
     this.entries.set(entry.id, entry);
     this.writes += 1;
+    this.changedEntries.add(entry.id);
     const reordered =
       before === undefined ||
       isAdmitted(before) !== isAdmitted(entry) ||
       before.priority.value !== entry.priority.value ||
       before.place !== entry.place;
-    if (reordered) this.order = undefined;
+    const at = this.order?.at.get(entry.id);
+    if (reordered) this.reorder();
+    else if (this.order !== undefined && at !== undefined) this.order.entries[at] = entry;
   }
 
   /** Changes fields of a live entry; a no-op for one that has gone. */
@@ -126,20 +186,24 @@ export class Draft implements QueueState {
   }
 
   setRun(run: Run): void {
+    if (!this.runs.has(run.id)) this.index(run);
     this.runs.set(run.id, run);
+    this.changedRuns.add(run.id);
     this.writes += 1;
   }
 
   /** Takes a run out of the queue: it ends, its checks are stopped and its branch is removed. */
   closeRun(run: Run, outcome: RunOutcome, why: string): void {
     if (!this.runs.delete(run.id)) return;
+    for (const id of run.group) this.runsByEntry.get(id)?.delete(run.id);
+    this.changedRuns.delete(run.id);
     this.endedRuns.push({
       run: { ...run, endedAt: run.endedAt ?? this.now, deadline: null },
+      tested: run.group.flatMap((id) => shownOf(this.entries.get(id))),
       outcome,
       why,
       at: this.now,
     });
-    this.writes += 2;
     this.add({ type: "close-run", key: `close-run:${run.id}`, run: run.id, branch: run.branch });
     this.count({ runsCancelled: Number(outcome === "CANCELLED") });
   }
@@ -205,8 +269,8 @@ export class Draft implements QueueState {
     }
     this.tell(entry, to, why);
     this.entries.delete(entry.id);
-    this.order = undefined;
-    this.writes += 4;
+    this.changedEntries.delete(entry.id);
+    this.reorder();
     this.endedEntries.push({
       ...entry,
       ...this.bookkeeping(entry, to),
@@ -234,7 +298,20 @@ export class Draft implements QueueState {
     const { id, branch, config, mode, tip, tipDoubted, tipRead, closed, holds, landing, lineage } = this;
     const { tipTestDue, nextPlace, nextRun, nextRead, totals, entries, runs } = this;
     const head = { id, branch, config, mode, tip, tipDoubted, tipRead, closed, holds, landing, lineage };
-    return { ...head, tipTestDue, nextPlace, nextRun, nextRead, totals, entries, runs };
+    const { tipTestBroken, readsDue, reached } = this;
+    return {
+      ...head,
+      tipTestDue,
+      nextPlace,
+      nextRun,
+      nextRead,
+      totals,
+      entries,
+      runs,
+      ...(tipTestBroken === null ? {} : { tipTestBroken }),
+      ...(readsDue.length === 0 ? {} : { readsDue }),
+      ...(reached.length === 0 ? {} : { reached }),
+    };
   }
 
   private tell(entry: Entry, to: EntryState, why: Why, from: EntryState | null = entry.state): void {

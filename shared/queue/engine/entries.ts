@@ -1,33 +1,55 @@
+import type { CommitSha, EntryId } from "../../kernel/ids.ts";
 import { type EpochMs, HOUR_MS, later } from "../../kernel/time.ts";
 import type { Draft, Why } from "./draft.ts";
-import { isAdmitted } from "./order.ts";
+import { compareEntries, isAdmitted } from "./order.ts";
 import type { Permits } from "./permits.ts";
 import { isOutdated, missingOf } from "./readiness.ts";
-import { retryAt } from "./backoff.ts";
+import { askAgainAt } from "./backoff.ts";
 import type { Entry } from "./types.ts";
+import { grantWishes } from "./wishes.ts";
 
 /**
- * Lets entries in and out by the host's facts. Facts about an entry that is landing wait until the landing's result
- * is known: only then do they apply, to what did not land.
+ * Grants what requests asked for, and lets entries out by the host's facts. Facts about an entry that is landing, and
+ * wishes to cancel or restart it, wait until the landing's result is known: only then do they apply, to what did not
+ * land.
  */
-export function settleEntries(draft: Draft, permits: Permits): void {
+export function settleEntries(draft: Draft): void {
+  const reached = new Set(draft.reached);
+  for (const entry of draft.entries.values()) {
+    if (!draft.hasRoom()) return;
+    const asking = grantWishes(draft, entry);
+    if (asking === undefined || draft.isLanding(asking.id)) continue;
+    const ended = endedByHost(draft, asking, reached);
+    if (ended !== undefined) draft.end(asking, ended.to, ended.why);
+    else if (isAdmitted(asking)) keepReady(draft, asking);
+  }
+  if (reached.size > 0) draft.reached = draft.reached.filter((sha) => isHeadOfLanding(draft, sha));
+}
+
+const isHeadOfLanding = (draft: Draft, sha: CommitSha): boolean =>
+  (draft.landing?.group ?? []).some((id) => draft.entries.get(id)?.headSha === sha);
+
+/** Lets entries in that are ready, and asks again about those that are not. */
+export function admitEntries(draft: Draft, permits: Permits): void {
   for (const entry of draft.entries.values()) {
     if (!draft.hasRoom()) return;
     if (draft.isLanding(entry.id)) continue;
-    const ended = endedByHost(draft, entry);
-    if (ended !== undefined) draft.end(entry, ended.to, ended.why);
-    else if (isAdmitted(entry)) keepReady(draft, entry);
-    else awaitReadiness(draft, entry, permits);
+    if (hasToAskAgain(draft, entry)) askInTrouble(draft, entry);
+    else if (!isAdmitted(entry)) awaitReadiness(draft, entry, permits);
   }
 }
 
-function endedByHost(draft: Draft, entry: Entry): { to: "MERGED" | "CANCELLED"; why: Why } | undefined {
+function endedByHost(
+  draft: Draft,
+  entry: Entry,
+  reached: ReadonlySet<CommitSha>,
+): { to: "MERGED" | "CANCELLED"; why: Why } | undefined {
   const { pr, trouble } = entry;
   const cancelled = (reason: Why["reason"], message: string) =>
     ({ to: "CANCELLED", why: { reason, message, cause: "host" } }) as const;
   if (trouble?.kind === "NOT_FOUND") return cancelled("PULL_REQUEST_GONE", trouble.what);
   if (pr === null) return undefined;
-  if (pr.state === "MERGED")
+  if (pr.state === "MERGED" || (entry.headSha !== null && reached.has(entry.headSha)))
     return {
       to: "MERGED",
       why: {
@@ -49,10 +71,8 @@ function endedByHost(draft: Draft, entry: Entry): { to: "MERGED" | "CANCELLED"; 
 /** An admitted entry that the host now calls unmergeable gives up its place. */
 function keepReady(draft: Draft, entry: Entry): void {
   const { pr } = entry;
-  if (entry.conflictsWith !== null && !draft.entries.has(entry.conflictsWith)) {
+  if (entry.conflictsWith !== null && !isAheadOf(draft, entry.conflictsWith, entry))
     draft.patch(entry.id, { conflictsWith: null });
-    return;
-  }
   if (pr === null || pr.mergeability !== "NOT_MERGEABLE") return;
   if (isOutdated(draft, pr)) {
     askAgain(draft, entry);
@@ -63,14 +83,25 @@ function keepReady(draft: Draft, entry: Entry): void {
   draft.move(entry, "NOT_READY", { reason: "READINESS_LOST", message, cause: "host" });
 }
 
+/** Only one that is live and ahead can be waited for: that keeps waiting free of circles, whatever changes the order. */
+function isAheadOf(draft: Draft, id: EntryId, entry: Entry): boolean {
+  const other = draft.entries.get(id);
+  if (other === undefined || !isAdmitted(other)) return false;
+  return draft.isLanding(id) || compareEntries(other, entry) < 0;
+}
+
+const hasToAskAgain = (draft: Draft, { trouble }: Entry): boolean => trouble !== null && draft.now >= trouble.retryAt;
+
+function askInTrouble(draft: Draft, entry: Entry): void {
+  if (entry.trouble === null) return;
+  const count = entry.trouble.count + 1;
+  const again = askAgainAt(draft.now, entry.trouble.kind, count);
+  draft.patch(entry.id, { trouble: { ...entry.trouble, count, retryAt: again } });
+  draft.readPullRequest(entry.prNumber);
+}
+
 function awaitReadiness(draft: Draft, entry: Entry, permits: Permits): void {
-  const { pr, trouble } = entry;
-  if (trouble !== null && draft.now >= trouble.retryAt) {
-    const count = trouble.count + 1;
-    draft.patch(entry.id, { trouble: { ...trouble, count, retryAt: retryAt(draft.now, count) } });
-    draft.readPullRequest(entry.prNumber);
-    return;
-  }
+  const { pr } = entry;
   if (pr !== null && pr.headSha !== entry.headSha) {
     // Targets belong to a commit: the new head's own come with the request that sets them.
     draft.patch(entry.id, { headSha: pr.headSha, targets: null, refusal: null });

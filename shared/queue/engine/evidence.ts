@@ -68,11 +68,10 @@ function againstOrder(state: Judged, run: Run, before: readonly EntryId[], order
   const expected = ahead.filter((entry) => !out.has(entry.id)).map((entry) => entry.id);
   if (same(expected, before))
     return { kind: "GOOD", before, without: ahead.filter((entry) => out.has(entry.id)).map((entry) => entry.id) };
-  const intruder = ahead.find((entry) => !out.has(entry.id) && !before.includes(entry.id));
-  return isVoid(
-    "PREDECESSORS_CHANGED",
-    intruder === undefined
-      ? "the order of the pull requests ahead changed"
-      : `PR #${intruder.prNumber} came ahead${isUrgent(intruder) ? " (urgent)" : ""}`,
-  );
+  const known = new Set(before);
+  const intruder = ahead.find((entry) => !out.has(entry.id) && !known.has(entry.id));
+  if (intruder === undefined) return isVoid("PREDECESSORS_CHANGED", "the order of the pull requests ahead changed");
+  return isUrgent(intruder)
+    ? isVoid("SKIP_THE_LINE_INTERRUPTED", `PR #${intruder.prNumber}, which is urgent, came ahead`)
+    : isVoid("PREDECESSORS_CHANGED", `PR #${intruder.prNumber} came ahead`);
 }

@@ -1,11 +1,12 @@
-import type { RunId } from "../../kernel/ids.ts";
+import type { EntryId, RunId } from "../../kernel/ids.ts";
 import { later, MINUTE_MS } from "../../kernel/time.ts";
-import { retryAt } from "./backoff.ts";
+import { askAgainAt, retryAt } from "./backoff.ts";
 import type { Draft } from "./draft.ts";
 import { foldLanded, foldNotLanded } from "./landing.ts";
-import { isUrgent } from "./order.ts";
+import { newEntry } from "./new-entry.ts";
+import { isAdmitted } from "./order.ts";
 import { closeRun, retell } from "./runs.ts";
-import type { Entry, NewEntry, NotBuilt, QueueEvent, Run } from "./types.ts";
+import type { Broken, Entry, NewEntry, NotBuilt, PullRequestFacts, QueueEvent, Run } from "./types.ts";
 
 /** Takes one fact in. What follows from it is decided by `settle`, from the facts alone. */
 export function fold(draft: Draft, event: QueueEvent): void {
@@ -51,96 +52,71 @@ const liveByNumber = (draft: Draft, prNumber: number): Entry | undefined =>
 
 function foldSubmitted(draft: Draft, submitted: NewEntry): void {
   if (draft.entries.has(submitted.id) || liveByNumber(draft, submitted.prNumber) !== undefined) return;
-  const entry: Entry = {
-    ...submitted,
-    headSha: submitted.pr?.headSha ?? null,
-    state: "NOT_READY",
-    stateChangedAt: submitted.submittedAt,
-    askedAgainFor: null,
-    closedMsBefore: draft.closedMs(),
-    admittedAt: null,
-    place: null,
-    group: null,
-    conflictsWith: null,
-    broken: null,
-    refusal: null,
-    lastRun: null,
-    verifiedBy: null,
-    firstTestAt: null,
-    testedMs: 0,
-    restartedAt: [],
-    moves: 0,
-    endedAt: null,
-    conclusion: null,
-    asked: {},
-  };
-  draft.announce(entry, {
+  draft.announce(newEntry(submitted, draft.closedMs()), {
     reason: "SUBMITTED",
     message: `submitted by ${submitted.submittedBy}`,
     cause: `user:${submitted.submittedBy}`,
   });
 }
 
-/** Requests wrote these wishes onto the entry; a wish that comes twice finds nothing left to do. */
+/** Wishes lie on the entry until they are granted: a message about them may be lost or come twice. */
 function foldAsked(draft: Draft, { entry: id, asked }: Of<"asked">): void {
   const entry = draft.entries.get(id);
   if (entry === undefined) return;
-  if (asked.cancel !== undefined && !draft.isLanding(id)) {
-    const by = asked.cancel.by;
-    draft.end(entry, "CANCELLED", { reason: "CANCELLED_BY_USER", message: `cancelled by ${by}`, cause: `user:${by}` });
-    return;
-  }
-  const priority = asked.priority ?? entry.priority;
-  const becameUrgent = isUrgent({ priority }) && !isUrgent(entry);
-  draft.patch(id, {
-    priority,
-    noBatch: asked.noBatch ?? entry.noBatch,
-    targets: asked.targets ?? entry.targets,
-    // Made urgent, it goes behind other urgent entries, not back to the place it had among the rest.
-    place: becameUrgent ? null : entry.place,
-    asked: {},
-  });
-  if (asked.restart === undefined || draft.isLanding(id)) return;
-  const by = asked.restart.by;
-  const why = { reason: "RESTARTED_BY_USER", message: `tests restarted by ${by}`, cause: `user:${by}` } as const;
-  for (const run of draft.runsOf(id)) closeRun(draft, run, why);
-  draft.patch(id, { broken: null, conflictsWith: null });
+  const wishes = { ...entry.asked, ...asked };
+  if (JSON.stringify(wishes) !== JSON.stringify(entry.asked)) draft.patch(id, { asked: wishes });
 }
 
 function foldNews(draft: Draft, news: Of<"news">): void {
-  if (news.tip !== null && (news.tip.sha === null || news.tip.sha !== draft.tip?.sha)) draft.tipDoubted = true;
-  const numbers = new Set(news.prNumbers);
-  for (const entry of draft.entries.values()) if (numbers.has(entry.prNumber)) draft.readPullRequest(entry.prNumber);
+  if (news.tip !== null && (news.tip.sha === null || news.tip.sha !== draft.tip?.sha)) {
+    draft.tipDoubted = true;
+    // The read under way may have looked before this happened: its answer would hide it.
+    draft.tipRead = null;
+  }
+  const live = new Set([...draft.entries.values()].map((entry) => entry.prNumber));
+  draft.readsDue = [...new Set([...draft.readsDue, ...news.prNumbers.filter((number) => live.has(number))])];
 }
 
 function foldFacts(draft: Draft, { prNumber, facts, readAt: at }: Of<"pull-request">): void {
   const entry = liveByNumber(draft, prNumber);
   if (entry === undefined || (entry.factsAt !== null && at < entry.factsAt)) return;
-  draft.patch(entry.id, { pr: facts, factsAt: at, trouble: null });
+  draft.patch(entry.id, { pr: facts, factsAt: at, trouble: undecided(draft, facts) });
   // The host judged it against a target that we have not seen: the news of that movement was lost or is on its way.
   if (facts.judgedOn !== null && draft.tip !== null && facts.judgedOn !== draft.tip.sha) draft.tipDoubted = true;
+}
+
+/** Nobody tells when a host has made up its mind about mergeability: it is asked again, like one that did not answer. */
+function undecided(draft: Draft, facts: PullRequestFacts): Entry["trouble"] {
+  if (facts.mergeability !== "IN_PROGRESS") return null;
+  const what = "it is still working out whether the pull request can be merged";
+  return { kind: "UNREACHABLE", what, count: 1, retryAt: retryAt(draft.now, 1) };
 }
 
 function foldUnknown(draft: Draft, { prNumber, kind, what }: Of<"pull-request-unknown">): void {
   const entry = liveByNumber(draft, prNumber);
   if (entry === undefined) return;
+  const { trouble } = entry;
+  // The same again before it was asked again says nothing new, and must not put the next question off.
+  if (trouble?.kind === kind && draft.now < trouble.retryAt) return;
   // Facts that are known stay: an outage says nothing about the pull request. Only "there is none" does.
-  const count = entry.trouble?.kind === kind ? entry.trouble.count + 1 : 1;
-  const again = kind === "NOT_CONNECTED" ? later(draft.now, 10 * MINUTE_MS) : retryAt(draft.now, count);
-  draft.patch(entry.id, { trouble: { kind, what, count, retryAt: again } });
+  const count = trouble?.kind === kind ? trouble.count + 1 : 1;
+  draft.patch(entry.id, { trouble: { kind, what, count, retryAt: askAgainAt(draft.now, kind, count) } });
 }
 
 function foldTip(draft: Draft, { read, tip, reached }: Of<"tip">): void {
   if (read !== draft.tipRead) return;
   draft.tipRead = null;
   draft.tipDoubted = false;
-  draft.holds = draft.holds.filter((hold) => hold.kind !== "TARGET_MISSING");
-  if (tip.sha !== draft.tip?.sha) draft.lineage = [];
-  draft.tip = tip;
-  for (const entry of draft.entries.values()) {
-    if (entry.headSha === null || !reached.includes(entry.headSha) || entry.pr === null) continue;
-    if (!draft.isLanding(entry.id)) draft.patch(entry.id, { pr: { ...entry.pr, state: "MERGED" } });
+  draft.lift("TARGET_MISSING");
+  if (tip.sha !== draft.tip?.sha) {
+    draft.lineage = [];
+    // What made the tip fail may be mended now; and what is to be tested is always the present tip.
+    if (draft.holds.some((hold) => hold.kind === "TIP_FAILED" || hold.kind === "LANDING_INCOMPLETE"))
+      draft.tipTestDue ??= "the target moved while the service held the queue";
   }
+  draft.tip = tip;
+  draft.reached = [...new Set([...draft.reached, ...reached])];
+  draft.reorder();
 }
 
 function foldTipMissing(draft: Draft, { read, what }: Of<"tip-missing">): void {
@@ -183,19 +159,32 @@ function foldNotBuilt(draft: Draft, id: RunId, why: NotBuilt): void {
   if (run === undefined || run.phase !== "BUILDING") return;
   if (why.kind === "INFRASTRUCTURE") return breakRun(draft, id, why.what);
   const entry = draft.entries.get(why.entry);
-  draft.closeRun(run, "CANCELLED", why.kind === "OWN" ? why.what : "conflicts in text");
-  if (entry === undefined || entry.pr === null) return;
-  if (why.kind === "OWN") {
-    draft.end(entry, "FAILED", { reason: "CANNOT_BE_BUILT", message: why.what, cause: `run:${id}`, run: id });
-    return;
-  }
-  if (why.with !== null) {
-    draft.patch(entry.id, { conflictsWith: why.with });
-    return;
-  }
+  const isIn = run.predecessors.includes(why.entry) || run.group.includes(why.entry);
+  // Not about anything that could be built here: as if it had not been answered.
+  if (entry === undefined || entry.pr === null || !isIn || !isAdmitted(entry) || draft.isLanding(entry.id))
+    return breakRun(draft, id, "the code host's answer is not about this test");
+  if (why.kind === "OWN") return foldOwnFault(draft, run, entry, why.what);
+  if (why.with !== null) return foldConflict(draft, run, entry, why.with);
+  draft.closeRun(run, "CANCELLED", "conflicts in text");
   const paths = why.paths.slice(0, 10).join(", ");
-  const obstacle = `it conflicts with ${draft.branch} in ${paths}: rebase it and push`;
+  const obstacle = `it conflicts with ${draft.branch}${paths === "" ? "" : ` in ${paths}`}: rebase it and push`;
   draft.patch(entry.id, { pr: { ...entry.pr, mergeability: "NOT_MERGEABLE", judgedOn: run.base, obstacle } });
+}
+
+function foldOwnFault(draft: Draft, run: Run, entry: Entry, what: string): void {
+  // It was built before: whatever is wrong now is not in the commit that it stands for.
+  if (entry.state !== "PENDING") return breakRun(draft, run.id, what);
+  draft.closeRun(run, "CANCELLED", what);
+  draft.end(entry, "FAILED", { reason: "CANNOT_BE_BUILT", message: what, cause: `run:${run.id}`, run: run.id });
+}
+
+function foldConflict(draft: Draft, run: Run, entry: Entry, opponent: EntryId): void {
+  const order = [...run.predecessors, ...run.group];
+  const at = order.indexOf(opponent);
+  if (at < 0 || at >= order.indexOf(entry.id))
+    return breakRun(draft, run.id, "the code host names a conflict with a pull request that is not ahead");
+  draft.closeRun(run, "CANCELLED", "conflicts in text");
+  draft.patch(entry.id, { conflictsWith: opponent });
 }
 
 function foldStatuses(draft: Draft, event: Of<"statuses">): void {
@@ -214,10 +203,14 @@ function foldStatuses(draft: Draft, event: Of<"statuses">): void {
 function breakRun(draft: Draft, id: RunId, what: string): void {
   const run = draft.runs.get(id);
   if (run === undefined || run.phase === "PASSED" || run.phase === "FAILED") return;
-  for (const member of run.group) {
-    const count = (draft.entries.get(member)?.broken?.count ?? 0) + 1;
-    draft.patch(member, { broken: { what, count, retryAt: retryAt(draft.now, count) } });
+  const broken = (before: Broken | null | undefined): Broken => {
+    const count = (before?.count ?? 0) + 1;
+    return { what, count, retryAt: retryAt(draft.now, count) };
+  };
+  for (const member of run.group) draft.patch(member, { broken: broken(draft.entries.get(member)?.broken) });
+  if (run.kind === "TIP") {
+    draft.tipTestDue = `the last test of the tip ended without a verdict: ${what}`;
+    draft.tipTestBroken = broken(draft.tipTestBroken);
   }
-  if (run.kind === "TIP") draft.tipTestDue = `the last test of the tip ended without a verdict: ${what}`;
   closeRun(draft, run, { reason: "NO_VERDICT", message: `no verdict: ${what}`, cause: "queue", run: run.id });
 }

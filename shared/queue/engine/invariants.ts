@@ -5,7 +5,8 @@ import { predecessorsOf } from "./lanes.ts";
 import { admittedInOrder, isAdmitted } from "./order.ts";
 import { permitsOf } from "./permits.ts";
 import { isInProgress } from "./runs.ts";
-import type { Decision, Effect, Entry, QueueState, Run } from "./types.ts";
+import { isLegal } from "./transitions.ts";
+import type { Decision, Effect, Entry, Move, QueueState, Run } from "./types.ts";
 import { lackingNow, requiredNow } from "./verdict.ts";
 
 /**
@@ -21,8 +22,10 @@ export function breachesOf(before: QueueState, decision: Decision, now: EpochMs)
     ...slotsAreKept(before, state),
     ...started.flatMap((run) => startsBehindAll(state, run, order)),
     ...started.flatMap((run) => startsOnlyWhenAllowed(state, run, now)),
+    ...started.flatMap((run) => startsNothingTwice(state, run, order)),
     ...admitsOnlyWhenOpen(before, state, now),
     ...statesFollowRuns(state),
+    ...decision.moves.filter((move) => !isLegal(move)).map(illegal),
   ];
 }
 
@@ -36,6 +39,9 @@ export function unexplained(state: QueueState, now: EpochMs): readonly string[] 
   });
 }
 
+const illegal = ({ prNumber, from, to, reason }: Move): string =>
+  `PR #${prNumber} moved from ${from ?? "nowhere"} to ${to} (${reason})`;
+
 type Land = Extract<Effect, { type: "land" }>;
 
 /** What lands is what a run proved, at the tip that is there, with nothing of it still ahead. */
@@ -43,21 +49,27 @@ function landsOnlyEvidence(state: QueueState, land: Land, order: readonly Entry[
   const run = state.runs.get(land.run);
   if (run === undefined || run.phase !== "PASSED") return [`${land.key}: its run has not passed`];
   const breaches: string[] = [];
-  const lacking = lackingNow(run, requiredNow(state).statuses);
-  if (requiredNow(state).statuses.length === 0) breaches.push(`${land.key}: nothing is required`);
-  if (lacking.length > 0) breaches.push(`${land.key}: ${lacking.join(", ")} did not pass`);
   const standing = standingOf(state, run, order);
   if (standing.kind === "VOID") breaches.push(`${land.key}: its evidence is void (${standing.message})`);
   else if (standing.before.length + standing.without.length > 0)
     breaches.push(`${land.key}: predecessors are still live`);
   if (land.expectedTip !== state.tip?.sha) breaches.push(`${land.key}: the tip is another one`);
   if (land.commit !== run.commit) breaches.push(`${land.key}: the commit is not the tested one`);
-  // A landing that was sent is finished, whatever brakes came after it; a first attempt needs leave.
-  const isFirst = state.landing?.attempt === 1;
+  // A landing that was sent may have happened: it is finished, whatever brakes and requirements came after it.
+  return state.landing?.attempt === 1 ? [...breaches, ...landsOnlyWhenAllowed(state, land, run, now)] : breaches;
+}
+
+function landsOnlyWhenAllowed(state: QueueState, land: Land, run: Run, now: EpochMs): readonly string[] {
+  const required = requiredNow(state).statuses;
+  const lacking = lackingNow(run, required);
+  const permits = permitsOf(state, now);
   const members = run.group.flatMap((id) => state.entries.get(id) ?? []);
-  if (isFirst && !members.every((entry) => permitsOf(state, now).lands(entry)))
-    breaches.push(`${land.key}: the queue is held`);
-  return breaches;
+  return [
+    ...(required.length === 0 ? [`${land.key}: nothing is required`] : []),
+    ...(lacking.length > 0 ? [`${land.key}: ${lacking.join(", ")} did not pass`] : []),
+    ...(members.every((entry) => permits.lands(entry)) ? [] : [`${land.key}: the queue is held`]),
+    ...(members.every((entry) => entry.state === "TESTS_PASSED") ? [] : [`${land.key}: not all of it has passed`]),
+  ];
 }
 
 function slotsAreKept(before: QueueState, state: QueueState): readonly string[] {
@@ -93,14 +105,22 @@ function startsOnlyWhenAllowed(state: QueueState, run: Run, now: EpochMs): reado
 }
 
 function admitsOnlyWhenOpen(before: QueueState, state: QueueState, now: EpochMs): readonly string[] {
-  const permits = permitsOf({ ...state, mode: before.mode }, now);
+  const permits = permitsOf(state, now);
   return [...state.entries.values()].flatMap((entry) => {
     const earlier = before.entries.get(entry.id);
     const isNew = isAdmitted(entry) && (earlier === undefined || !isAdmitted(earlier));
-    const isSwitching = permits.state === "SWITCHING_MODES";
-    return isNew && !isSwitching && !permits.admits(entry)
-      ? [`PR #${entry.prNumber} was admitted while ${permits.state}`]
-      : [];
+    return isNew && !permits.admits(entry) ? [`PR #${entry.prNumber} was admitted while ${permits.state}`] : [];
+  });
+}
+
+/** The same content is not tested again while its evidence stands. */
+function startsNothingTwice(state: QueueState, run: Run, order: readonly Entry[]): readonly string[] {
+  if (run.kind === "TIP") return [];
+  return [...state.runs.values()].flatMap((other) => {
+    if (other.id === run.id || !other.group.some((id) => run.group.includes(id))) return [];
+    const standing = standingOf(state, other, order);
+    if (standing.kind === "VOID" || standing.before.join() !== run.predecessors.join()) return [];
+    return [`${run.id} tests what ${other.id} tests`];
   });
 }
 

@@ -1,27 +1,35 @@
+import { later, MINUTE_MS } from "../../kernel/time.ts";
 import type { Draft, Why } from "./draft.ts";
-import { standingOf } from "./evidence.ts";
 import { closeRun, retell } from "./runs.ts";
 import type { Reason, Run, RunFailure } from "./types.ts";
-import { lackingNow, requiredNow, verdictOf } from "./verdict.ts";
+import { lackingNow, requiredNow, type Verdict, verdictOf } from "./verdict.ts";
 
 /** Closes runs that are void, reads verdicts from statuses, and judges failures whose predecessors are settled. */
 export function settleRuns(draft: Draft): void {
   for (const run of draft.runs.values()) {
     if (!draft.hasRoom()) return;
-    if (draft.landing?.run === run.id) continue;
-    const standing = standingOf(draft, run, draft.admitted());
-    if (standing.kind === "VOID") {
-      if (run.kind === "TIP") draft.tipTestDue ??= "the target moved while its test was running";
-      closeRun(draft, run, { reason: standing.reason, message: standing.message, cause: "queue" });
-    } else if (run.phase === "TESTING" || run.phase === "REPEATING") readVerdict(draft, run);
+    if (run.group.some((id) => draft.isLanding(id))) continue;
+    const standing = draft.standing(run);
+    if (standing.kind === "VOID") closeVoid(draft, run, standing);
+    else if (run.phase === "TESTING" || run.phase === "REPEATING") readVerdict(draft, run);
     else if (run.phase === "PASSED") keepPassed(draft, run);
-    else if (run.phase === "FAILED") judge(draft, run, standing.before.length + standing.without.length > 0);
+    else if (run.phase === "FAILED") readAgain(draft, run, standing.before.length + standing.without.length > 0);
   }
+}
+
+function closeVoid(draft: Draft, run: Run, { reason, message }: { reason: Reason; message: string }): void {
+  // A landing of our own brought a tip that was tested; only somebody else's movement leaves it in doubt.
+  if (run.kind === "TIP" && reason === "MANUAL_PUSH_TO_TARGET_BRANCH")
+    draft.tipTestDue ??= "the target moved while its test was running";
+  closeRun(draft, run, { reason, message, cause: "queue" });
 }
 
 const statusesChanged = (contexts: readonly string[]): Why => ({
   reason: "REQUIRED_STATUSES_CHANGED",
-  message: `${contexts.join(", ")} became required and did not pass in this test`,
+  message:
+    contexts.length === 0
+      ? "no status is required any more: what passed proves nothing"
+      : `${contexts.join(", ")} became required and did not pass in this test`,
   cause: "queue",
 });
 
@@ -46,20 +54,24 @@ function overdue(draft: Draft, run: Run, waitsFor: readonly string[]): void {
     draft.add({ type: "read-statuses", key: `read-statuses:${run.id}:${run.repeats}`, run: run.id });
   }
   if (run.lateRead !== "ANSWERED") return;
-  const lacking = waitsFor.filter((context) => !run.required.includes(context));
+  const lacking = newlyRequired(run, waitsFor);
   if (lacking.length > 0) return closeRun(draft, run, statusesChanged(lacking));
   failed(draft, run, { kind: "TIMEOUT", contexts: waitsFor }, true);
 }
 
+const newlyRequired = (run: Run, contexts: readonly string[]): readonly string[] =>
+  contexts.filter((context) => !run.required.includes(context));
+
 function pass(draft: Draft, run: Run, reason: Reason): void {
   draft.count({ runsPassed: 1 });
   if (run.kind === "TIP") {
+    draft.tipTestBroken = null;
     draft.lift("TIP_FAILED");
     draft.lift("LANDING_INCOMPLETE");
     draft.closeRun(run, "SUCCEEDED", "the tip passes its tests");
     return;
   }
-  draft.setRun({ ...run, phase: "PASSED", endedAt: draft.now, deadline: null });
+  draft.setRun({ ...run, phase: "PASSED", failure: null, endedAt: draft.now, deadline: null });
   for (const id of run.group) {
     draft.patch(id, { broken: null, verifiedBy: run.id });
     retell(draft, id, { reason, message: "all required statuses passed", cause: `run:${run.id}`, run: run.id });
@@ -71,6 +83,7 @@ function failed(draft: Draft, run: Run, failure: RunFailure, settled: boolean): 
   const deadline = settled ? null : run.deadline;
   draft.setRun({ ...run, phase: "FAILED", failure, endedAt: draft.now, deadline });
   draft.count({ runsFailed: 1 });
+  if (run.kind === "TIP") draft.tipTestBroken = null;
   const why = { reason: reasonOf(failure), message: describe(failure), cause: `run:${run.id}`, run: run.id };
   for (const id of run.group) {
     draft.patch(id, { broken: null });
@@ -78,24 +91,65 @@ function failed(draft: Draft, run: Run, failure: RunFailure, settled: boolean): 
   }
 }
 
-/** A newly required status voids unlanded evidence that lacks it. */
+/** A newly required status voids unlanded evidence that lacks it, and so does a list that has become empty. */
 function keepPassed(draft: Draft, run: Run): void {
-  const lacking = lackingNow(run, requiredNow(draft).statuses);
-  if (lacking.length > 0) closeRun(draft, run, statusesChanged(lacking));
+  const required = requiredNow(draft).statuses;
+  const lacking = lackingNow(run, required);
+  if (lacking.length > 0 || required.length === 0) closeRun(draft, run, statusesChanged(lacking));
 }
 
 /**
- * A failure counts when everything ahead has landed or left and no repeat is left. The pinned list is compared with
- * the present one first: what is no longer required is struck, what is newly required makes a full run necessary.
+ * A run that failed is compared with the present list before it is repeated or judged: what is no longer required is
+ * struck, what is newly required makes a full run necessary, and a check that somebody ran again counts as it is now.
  */
-function judge(draft: Draft, run: Run, waits: boolean): void {
+function readAgain(draft: Draft, run: Run, waits: boolean): void {
   const { failure } = run;
-  if (failure === null || waits || mayRepeat(draft, run)) return;
+  if (failure === null) return;
+  const verdict = verdictOf(run, requiredNow(draft).statuses);
+  if (verdict.kind === "PASSED") return pass(draft, run, passedReason(run, failure));
+  if (verdict.kind === "LACKS") return closeRun(draft, run, statusesChanged(verdict.contexts));
+  if (verdict.kind === "OPEN" && failure.kind !== "TIMEOUT") return reopen(draft, run);
+  const late = isOver(draft, run) ? newlyRequired(run, openIn(verdict)) : [];
+  if (late.length > 0) return closeRun(draft, run, statusesChanged(late));
+  const now = verdict.kind === "FAILED" ? verdict.failure : failure;
+  if (!sameFailure(now, failure)) return draft.setRun({ ...run, failure: now });
+  judge(draft, run, failure, waits);
+}
+
+const openIn = (verdict: Extract<Verdict, { kind: "OPEN" | "FAILED" }>): readonly string[] =>
+  verdict.kind === "OPEN" ? verdict.waitsFor : verdict.open;
+
+/** Nothing more is waited for in this attempt of the run. */
+export const isOver = (draft: Pick<Draft, "now">, run: Run): boolean =>
+  run.deadline === null || draft.now >= run.deadline;
+
+const sameFailure = (a: RunFailure, b: RunFailure): boolean =>
+  a.kind === b.kind && a.contexts.join("\n") === b.contexts.join("\n");
+
+/** What failed has passed since, or is not asked for any more. */
+const passedReason = (run: Run, failure: RunFailure): Reason =>
+  failure.contexts.some((context) =>
+    run.statuses.some((status) => status.context === context && status.state === "SUCCESS"),
+  )
+    ? "REPEAT_PASSED"
+    : "REQUIRED_STATUSES_CHANGED";
+
+/** What failed is no longer required, or runs again, and the rest is still to come: it is in progress again. */
+function reopen(draft: Draft, run: Run): void {
+  const minutes = draft.config.settings.testingTimeoutMinutes;
+  const since = run.testingSince ?? draft.now;
+  const deadline = run.deadline ?? (minutes === 0 ? null : later(since, minutes * MINUTE_MS));
+  draft.setRun({ ...run, phase: "TESTING", failure: null, endedAt: null, deadline, lateRead: "NONE" });
+  const message = "what failed is no longer required or runs again; the rest is still to come";
+  for (const id of run.group)
+    retell(draft, id, { reason: "REQUIRED_STATUSES_CHANGED", message, cause: `run:${run.id}`, run: run.id });
+}
+
+/** A failure counts when everything ahead has landed or left and no repeat is left. */
+function judge(draft: Draft, run: Run, failure: RunFailure, waits: boolean): void {
+  if (waits || mayRepeat(draft, run)) return;
   if (run.kind === "TIP") return tipFailed(draft, run, failure);
   if (draft.holds.some((hold) => hold.kind === "TIP_FAILED")) return;
-  const verdict = verdictOf(run, requiredNow(draft).statuses);
-  if (verdict.kind === "PASSED") return pass(draft, run, "REQUIRED_STATUSES_CHANGED");
-  if (verdict.kind === "LACKS") return closeRun(draft, run, statusesChanged(verdict.contexts));
   const why = { reason: reasonOf(failure), message: describe(failure), cause: `run:${run.id}`, run: run.id };
   for (const id of run.group) {
     const entry = draft.entries.get(id);

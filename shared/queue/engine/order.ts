@@ -23,9 +23,15 @@ export function compareEntries(a: Entry, b: Entry): number {
   );
 }
 
-/** All admitted entries in the order in which they are to land; a group that is landing stays in front of all. */
-export function admittedInOrder(state: Pick<QueueState, "entries" | "landing">): readonly Entry[] {
-  const landing = new Set(state.landing?.group);
-  const admitted = [...state.entries.values()].filter(isAdmitted);
-  return admitted.sort((a, b) => Number(landing.has(b.id)) - Number(landing.has(a.id)) || compareEntries(a, b));
+/**
+ * All admitted entries in the order in which they are to land; a group that is landing stays in front of all. One that
+ * has landed already and is only still to be ended is not ahead of anybody.
+ */
+export function admittedInOrder(state: Pick<QueueState, "entries" | "landing">): Entry[] {
+  const { landing } = state;
+  const front = new Set(landing?.group);
+  const admitted = [...state.entries.values()].filter(
+    (entry) => isAdmitted(entry) && !(landing?.landed === true && front.has(entry.id)),
+  );
+  return admitted.sort((a, b) => Number(front.has(b.id)) - Number(front.has(a.id)) || compareEntries(a, b));
 }

@@ -1,17 +1,16 @@
-import { type EpochMs, later, MINUTE_MS } from "../../kernel/time.ts";
+import { later, MINUTE_MS } from "../../kernel/time.ts";
 import type { EntryId } from "../../kernel/ids.ts";
 import type { Draft } from "./draft.ts";
-import { mayRepeat } from "./judge.ts";
+import { isOver, mayRepeat } from "./judge.ts";
 import { isUrgent } from "./order.ts";
 import type { Permits } from "./permits.ts";
-import { isAssumedToLand } from "./policy.ts";
-import { assumptionsFor, closeRun, isInProgress, mainSlotsUsed, startRun } from "./runs.ts";
+import { assumptionsFor, closeRun, isInProgress, isOnLikelyPath, mainSlotsUsed, startRun } from "./runs.ts";
 import type { Entry, Run } from "./types.ts";
 import { requiredNow, verdictOf } from "./verdict.ts";
 
 /** Fills the slots: repeats of failed checks first, then a test of the tip, then runs in queue order. */
 export function plan(draft: Draft, permits: Permits): void {
-  if (draft.tip === null || draft.tipDoubted) return;
+  if (draft.tip === null || draft.tipDoubted || draft.holds.some((hold) => hold.kind === "TARGET_MISSING")) return;
   repeatFailedChecks(draft, permits);
   testTip(draft);
   startRuns(draft, permits);
@@ -24,7 +23,7 @@ function repeatFailedChecks(draft: Draft, permits: Permits): void {
     if (!mayRepeat(draft, run) || !isWorthRepeating(draft, run)) continue;
     if (!run.group.every((id) => mayStart(draft, permits, id))) continue;
     if (freeSlots(draft) < 1 || !draft.hasRoom()) return;
-    const contexts = contextsToRepeat(draft, run, draft.now);
+    const contexts = contextsToRepeat(draft, run);
     if (contexts.length > 0) repeat(draft, run, contexts);
   }
 }
@@ -34,20 +33,16 @@ const mayStart = (draft: Draft, permits: Permits, id: EntryId): boolean => {
   return entry !== undefined && permits.starts(entry);
 };
 
-/** A failure on top of one that has failed itself will most likely be void: its repeat waits. */
-const isWorthRepeating = (draft: Draft, run: Run): boolean =>
-  run.predecessors.every((id) => {
-    const entry = draft.entries.get(id);
-    return entry === undefined || isAssumedToLand(draft, entry);
-  });
+/** A failure on assumptions that are no longer the likeliest will most likely be void: its repeat waits. */
+const isWorthRepeating = (draft: Draft, run: Run): boolean => run.kind === "TIP" || isOnLikelyPath(draft, run);
 
 /** The failed required checks, and at the timeout those without a result; none while some are still to come. */
-function contextsToRepeat(draft: Draft, run: Run, now: EpochMs): readonly string[] {
+function contextsToRepeat(draft: Draft, run: Run): readonly string[] {
   const verdict = verdictOf(run, requiredNow(draft).statuses);
   if (verdict.kind === "OPEN") return run.failure?.kind === "TIMEOUT" ? verdict.waitsFor : [];
   if (verdict.kind !== "FAILED") return [];
-  if (verdict.open.length === 0) return verdict.failure.contexts;
-  return run.deadline !== null && now < run.deadline ? [] : [...verdict.failure.contexts, ...verdict.open];
+  if (verdict.open.length > 0 && !isOver(draft, run)) return [];
+  return [...verdict.failure.contexts, ...verdict.open];
 }
 
 function repeat(draft: Draft, run: Run, contexts: readonly string[]): void {
@@ -71,6 +66,7 @@ function repeat(draft: Draft, run: Run, contexts: readonly string[]): void {
 
 function testTip(draft: Draft): void {
   if (draft.tipTestDue === null || freeSlots(draft) < 1 || !draft.hasRoom()) return;
+  if (draft.tipTestBroken !== null && draft.now < draft.tipTestBroken.retryAt) return;
   if ([...draft.runs.values()].some((run) => run.kind === "TIP")) return;
   draft.note(null, `testing the tip: ${draft.tipTestDue}`);
   draft.tipTestDue = null;
@@ -97,8 +93,9 @@ const mayStartNow = (draft: Draft, permits: Permits, entry: Entry): boolean =>
 /** Whether it has a run on the same assumptions already; what the run contains follows from what it leaves out. */
 function hasRunOn(draft: Draft, entry: Entry, assumedOut: readonly Entry[]): boolean {
   return draft.runsOf(entry.id).some((run) => {
-    const out = run.assumedOut.filter((id) => draft.entries.has(id));
-    return out.length === assumedOut.length && assumedOut.every((other) => out.includes(other.id));
+    const standing = draft.standing(run);
+    if (standing.kind === "VOID" || standing.without.length !== assumedOut.length) return false;
+    return assumedOut.every((other) => standing.without.includes(other.id));
   });
 }
 

@@ -24,7 +24,7 @@ export function closeRun(draft: Draft, run: Run, why: Why): void {
 /** Sets an entry's state to what its runs say; a move with this reason if that is another one. */
 export function retell(draft: Draft, id: EntryId, why: Why): void {
   const entry = draft.entries.get(id);
-  if (entry === undefined || !isAdmitted(entry)) return;
+  if (entry === undefined || !isAdmitted(entry) || draft.isLanding(id)) return;
   const state = stateFromRuns(draft, entry);
   if (state !== entry.state) draft.move(entry, state, why);
 }
@@ -40,11 +40,17 @@ export function stateFromRuns(draft: Draft, entry: Entry): EntryState {
 
 /** Whether what the run assumes of the live entries ahead is what is likeliest now. */
 export function isOnLikelyPath(draft: Draft, run: Run): boolean {
-  const lands = (id: EntryId, expected: boolean): boolean => {
-    const entry = draft.entries.get(id);
-    return entry === undefined || draft.isLanding(id) || isAssumedToLand(draft, entry) === expected;
-  };
-  return run.predecessors.every((id) => lands(id, true)) && run.assumedOut.every((id) => lands(id, false));
+  const standing = draft.standing(run);
+  if (standing.kind === "VOID") return false;
+  return (
+    standing.before.every((id) => isLikelyToLand(draft, id)) &&
+    !standing.without.some((id) => isLikelyToLand(draft, id))
+  );
+}
+
+function isLikelyToLand(draft: Draft, id: EntryId): boolean {
+  const entry = draft.entries.get(id);
+  return draft.isLanding(id) || (entry !== undefined && isAssumedToLand(draft, entry));
 }
 
 /** What a group would be tested on now: the entries ahead of it that are assumed to land, and those that are not. */
@@ -54,8 +60,10 @@ export function assumptionsFor(
   ahead: readonly Entry[],
 ): { readonly predecessors: readonly Entry[]; readonly assumedOut: readonly Entry[] } {
   const all = predecessorsOf(group, ahead, draft.mode);
-  const lands = (entry: Entry): boolean => draft.isLanding(entry.id) || isAssumedToLand(draft, entry);
-  return { predecessors: all.filter(lands), assumedOut: all.filter((entry) => !lands(entry)) };
+  const predecessors: Entry[] = [];
+  const assumedOut: Entry[] = [];
+  for (const entry of all) (isLikelyToLand(draft, entry.id) ? predecessors : assumedOut).push(entry);
+  return { predecessors, assumedOut };
 }
 
 /** Starts a run: takes a slot, keeps the places of all it contains, and asks the host to build it. */
@@ -95,7 +103,8 @@ export function startRun(
     failure: null,
     endedAt: null,
   });
-  for (const entry of [...on.predecessors, ...group]) keepPlace(draft, entry);
+  // Those left out keep theirs as well: the run knows of them where they are now.
+  for (const entry of draft.admitted().filter(isAheadOrIn(group, on))) keepPlace(draft, entry);
   for (const entry of group) draft.patch(entry.id, { lastRun: id });
   draft.add({
     type: "build-run",
@@ -108,6 +117,14 @@ export function startRun(
     required: required.statuses,
   });
   draft.count({ runsStarted: 1, bisectionRunsStarted: Number(kind === "BISECTION") });
+}
+
+function isAheadOrIn(
+  group: readonly Entry[],
+  on: { readonly predecessors: readonly Entry[]; readonly assumedOut: readonly Entry[] },
+): (entry: Entry) => boolean {
+  const known = new Set([...on.predecessors, ...on.assumedOut, ...group].map((entry) => entry.id));
+  return (entry) => entry.place === null && known.has(entry.id);
 }
 
 function nextRunId(draft: Draft): RunId {

@@ -1,6 +1,6 @@
 import { type EpochMs, earliest } from "../../kernel/time.ts";
 import { Draft } from "./draft.ts";
-import { notReadyDeadline, settleEntries } from "./entries.ts";
+import { admitEntries, notReadyDeadline, settleEntries } from "./entries.ts";
 import { fold } from "./fold.ts";
 import { settleRuns } from "./judge.ts";
 import { beginLanding, continueLanding } from "./landing.ts";
@@ -26,19 +26,25 @@ export function step(state: QueueState, event: QueueEvent, now: EpochMs): Decisi
   return draft.decision(wakeAt(draft, permitsOf(draft, now)));
 }
 
-/** One pass over the queue. What one part decides the next ones see; the last pass finds nothing to do. */
+/**
+ * One pass over the queue: facts, then verdicts, then what the brakes allow. What one part decides the next ones see;
+ * the last pass finds nothing to do.
+ */
 function settle(draft: Draft): void {
-  draft.mode = modeInForce(draft);
   liftClearedHolds(draft);
-  const permits = permitsOf(draft, draft.now);
-  countClosedTime(draft, permits);
   continueLanding(draft);
-  settleEntries(draft, permits);
+  settleEntries(draft);
   settleRuns(draft);
   settleStates(draft);
+  // Only now: verdicts on the tip may have put a hold on, and the last entry of the old mode may have ended.
+  draft.mode = modeInForce(draft);
+  const permits = permitsOf(draft, draft.now);
+  countClosedTime(draft, permits);
+  admitEntries(draft, permits);
   beginLanding(draft, permits);
   plan(draft, permits);
   readTip(draft);
+  readPullRequests(draft);
   trimLineage(draft);
 }
 
@@ -57,13 +63,21 @@ function countClosedTime(draft: Draft, permits: Permits): void {
 
 /** States follow from runs and from what is likeliest ahead, which another entry's failure or repeat may change. */
 function settleStates(draft: Draft): void {
-  const grouped = new Set([...draft.runs.values()].flatMap((run) => run.group));
-  for (const id of grouped) {
+  for (const { id } of draft.admitted()) {
     if (!draft.hasRoom()) return;
-    if (draft.isLanding(id)) continue;
     const message = "what is likeliest of the pull requests ahead changed";
     retell(draft, id, { reason: "PREDECESSORS_CHANGED", message, cause: "queue" });
   }
+}
+
+/** Asks for the facts that somebody said may have changed, as far as there is room. */
+function readPullRequests(draft: Draft): void {
+  const asked = draft.readsDue.findIndex((prNumber) => {
+    if (!draft.hasRoom()) return true;
+    draft.readPullRequest(prNumber);
+    return false;
+  });
+  if (draft.readsDue.length > 0) draft.readsDue = asked < 0 ? [] : draft.readsDue.slice(asked);
 }
 
 /** Reads the target when it is unknown or doubted; not while a landing is on its way, whose answer brings it. */
@@ -96,6 +110,7 @@ function wakeAt(draft: Draft, permits: Permits): EpochMs | undefined {
   };
   consider(permits.changesAt);
   consider(draft.landing?.trouble?.retryAt);
+  consider(draft.tipTestBroken?.retryAt);
   for (const run of draft.runs.values()) consider(run.deadline);
   for (const entry of draft.entries.values()) {
     consider(entry.broken?.retryAt);

@@ -119,6 +119,9 @@ export type HostTrouble = {
   readonly retryAt: EpochMs;
 };
 
+/** What infrastructure ended without a verdict, how often in a row, and when it is tried again. */
+export type Broken = { readonly what: string; readonly count: number; readonly retryAt: EpochMs };
+
 /** What a request asks of a live entry. Written by requests onto the entry, folded by the engine, then emptied. */
 export type Asked = {
   readonly cancel?: { readonly by: string; readonly at: EpochMs };
@@ -169,7 +172,7 @@ export type Entry = {
   /** The predecessor it conflicts with in text: it waits until that one is settled. */
   readonly conflictsWith: EntryId | null;
   /** A run ended without a verdict: what broke, how often in a row, and when to try again. */
-  readonly broken: { readonly what: string; readonly count: number; readonly retryAt: EpochMs } | null;
+  readonly broken: Broken | null;
   /** The last refusal of the host to land it; two in a row for the same reason end it. */
   readonly refusal: string | null;
   readonly lastRun: RunId | null;
@@ -237,11 +240,18 @@ export type RunFailure = {
 
 /** How a run ended once it has left the queue. */
 export type RunOutcome = "SUCCEEDED" | "FAILED" | "CANCELLED";
-export type EndedRun = { readonly run: Run; readonly outcome: RunOutcome; readonly why: string; readonly at: EpochMs };
+export type EndedRun = {
+  readonly run: Run;
+  /** Its group as it was; the entries themselves may be gone by the time somebody asks. */
+  readonly tested: readonly { readonly prNumber: number; readonly title: string | null; readonly url: string | null }[];
+  readonly outcome: RunOutcome;
+  readonly why: string;
+  readonly at: EpochMs;
+};
 
 /** A landing that has been sent to the host and whose result is not known yet. */
 export type Landing = {
-  /** `<run>.<attempt>`: different for every attempt, so that a late answer to an earlier one is known as such. */
+  /** Begins with the run's id and is different for every attempt: a late answer to an earlier one is known as such. */
   readonly id: string;
   readonly run: RunId;
   readonly group: readonly EntryId[];
@@ -296,6 +306,12 @@ export type QueueState = {
   readonly lineage: readonly LandedStep[];
   /** A test of the tip is due at once, with the reason; null when none is. */
   readonly tipTestDue: string | null;
+  /** A test of the tip ended without a verdict: what broke, how often in a row, and when to try again. Absent: none. */
+  readonly tipTestBroken?: Broken | null;
+  /** PRs whose facts are still to be asked for: what one step had no room for. Absent: none. */
+  readonly readsDue?: readonly number[];
+  /** Heads that the target contains by another's hand and whose entries are still to be ended. Absent: none. */
+  readonly reached?: readonly CommitSha[];
   readonly nextPlace: number;
   readonly nextRun: number;
   readonly nextRead: number;

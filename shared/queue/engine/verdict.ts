@@ -16,7 +16,7 @@ export type Verdict =
   | { readonly kind: "PASSED" }
   /** `open` are required statuses still to come: a failure counts at once, a repeat waits for them. */
   | { readonly kind: "FAILED"; readonly failure: RunFailure; readonly open: readonly string[] }
-  /** Statuses that became required after the run was started and that it will never report. */
+  /** Statuses that became required after the run was started and did not pass in it: a full run is needed. */
   | { readonly kind: "LACKS"; readonly contexts: readonly string[] };
 
 export function verdictOf(run: Run, required: readonly string[]): Verdict {
@@ -24,15 +24,12 @@ export function verdictOf(run: Run, required: readonly string[]): Verdict {
     return { kind: "FAILED", failure: { kind: "NO_REQUIRED_STATUSES", contexts: [] }, open: [] };
   const reported = new Map(run.statuses.map((status) => [status.context, status]));
   const isMissing = (context: string): boolean => run.complete && !reported.has(context);
-  const failed = required.filter(
-    (context) => hasFailed(reported.get(context)) || (isMissing(context) && run.required.includes(context)),
-  );
-  const lacking = required.filter((context) => isMissing(context) && !run.required.includes(context));
-  const open = required.filter(
-    (context) => reported.get(context)?.state !== "SUCCESS" && !failed.includes(context) && !lacking.includes(context),
-  );
-  if (failed.length > 0) return { kind: "FAILED", failure: { kind: "CHECKS", contexts: failed }, open };
+  const decided = required.filter((context) => hasFailed(reported.get(context)) || isMissing(context));
+  const failed = decided.filter((context) => run.required.includes(context));
+  const lacking = decided.filter((context) => !run.required.includes(context));
+  const open = required.filter((context) => reported.get(context)?.state !== "SUCCESS" && !decided.includes(context));
   if (lacking.length > 0) return { kind: "LACKS", contexts: lacking };
+  if (failed.length > 0) return { kind: "FAILED", failure: { kind: "CHECKS", contexts: failed }, open };
   return open.length > 0 ? { kind: "OPEN", waitsFor: open } : { kind: "PASSED" };
 }
 
