@@ -48,11 +48,11 @@ const ENV = {
 
 export const aFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), "mainline-test-")));
 
-export function aRepository(folder: string, name = "acme/app", host = "git.local"): TestRepository {
+export function aRepository(folder: string, name = "acme/app", format = "sha1"): TestRepository {
   const [owner = "", repository = ""] = name.split("/");
   const dir = join(folder, owner, `${repository}.git`);
   mkdirSync(dirname(dir), { recursive: true });
-  run(["init", "--quiet", "--bare", "--initial-branch=main", dir]);
+  run(["init", "--quiet", "--bare", "--initial-branch=main", `--object-format=${format}`, dir]);
   const git = (...args: readonly string[]): string => run([`--git-dir=${dir}`, ...args]).trimEnd();
   const shaOf = (ref: string): CommitSha => commitSha(git("rev-parse", "--verify", "--end-of-options", ref));
   const present = (ref: string): CommitSha | undefined => {
@@ -65,7 +65,7 @@ export function aRepository(folder: string, name = "acme/app", host = "git.local
   };
   return {
     dir,
-    key: repoKey({ host, owner, name: repository }),
+    key: repoKey({ host: "git.local", owner, name: repository }),
     git,
     commit: (branch, content = {}) =>
       add(`refs/heads/${branch}`, content, content.on ?? present(`refs/heads/${branch}`)),

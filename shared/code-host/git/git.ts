@@ -100,3 +100,11 @@ export async function mustGit(git: Git, args: readonly string[], options?: GitOp
 
 export const gitTrouble = (args: readonly string[], answer: GitAnswer): string =>
   `git ${args.find((arg) => /^[a-z]/u.test(arg)) ?? ""} failed (${answer.truncated ? "too much output" : answer.code}): ${answer.err.split("\n")[0] ?? ""}`;
+
+/** `merge-tree --write-tree` came with 2.38. Throws, in words for whoever starts the service. */
+export async function requireGit(git: Git): Promise<void> {
+  const version = await mustGit(git, ["version"]);
+  const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/u.exec(version) ?? [];
+  if (Number(major) * 1_000 + Number(minor) < 2_038)
+    throw new Error(`git 2.38 or newer is needed; this machine has ${version.trim()}`);
+}

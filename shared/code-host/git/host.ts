@@ -7,7 +7,7 @@ import type { Log } from "../../kernel/log.ts";
 import { type Clock, SECOND_MS } from "../../kernel/time.ts";
 import { type CodeHost, type HostNews, HostUnavailable } from "../port.ts";
 import { createChecks } from "./checks.ts";
-import { createGit } from "./git.ts";
+import { createGit, requireGit } from "./git.ts";
 import { createJobs, tombstone } from "./job.ts";
 import { land } from "./land.ts";
 import { isRunName } from "./names.ts";
@@ -53,6 +53,7 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
   await mkdir(join(options.work, "home"), { recursive: true });
   const work = await realpath(options.work);
   const git = createGit(join(work, "home"));
+  await requireGit(git);
   const repositories = await createRepositories(options.repositories, host, work, git);
   const jobs = createJobs(work);
   const limit = createLimit(options.checksAtOnce ?? Math.max(2, availableParallelism()));
@@ -61,7 +62,7 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
   const runs = createRuns({ jobs, checks, repositories, news, log, clock });
   const judgements: Judgements = new Map();
   const look = createLook(repositories, news, log);
-  const watch = createWatch(look, SECOND_MS);
+  const watch = createWatch(look, SECOND_MS, log);
 
   return {
     org: options.org,

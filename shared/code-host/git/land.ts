@@ -4,7 +4,7 @@
  */
 import type { CommitSha, TreeSha } from "../../kernel/ids.ts";
 import { HostUnavailable, type Landed, type LandRequest } from "../port.ts";
-import type { NotLanded } from "../../queue/engine/types.ts";
+import { MERGE_METHODS, type NotLanded } from "../../queue/engine/types.ts";
 import { buildStack } from "./build.ts";
 import { pathsInWords } from "./merge.ts";
 import { isBranchName, isObjectName, OWN_BRANCHES } from "./names.ts";
@@ -26,9 +26,11 @@ export async function land(repo: Repository, request: LandRequest): Promise<Land
   const target = `refs/heads/${targetBranch}`;
   if (!isBranchName(targetBranch) || target.startsWith(OWN_BRANCHES) || !isObjectName(expectedTip))
     return refused("the target is not a branch that may be landed on");
-  if ((await targetSha(repo, targetBranch)) === undefined) return MOVED;
+  const present = await targetSha(repo, targetBranch);
+  if (present === undefined) return MOVED;
   const candidate = await whatLands(repo, request);
-  if (!("commit" in candidate)) return candidate;
+  // What stands in the way of landing on a tip that is not there any more is no fault of the pull request.
+  if (!("commit" in candidate)) return present === expectedTip ? candidate : MOVED;
   if (!(await place(repo, request, candidate.commit))) return MOVED;
   for (const change of request.changes) await writeMergedHead(repo.dir, change.prNumber, change.headSha);
   // The tip as landed: if somebody pushed on top since, that is a movement of its own, seen by the next look.
@@ -43,20 +45,36 @@ type Candidate = { readonly commit: CommitSha; readonly tree: TreeSha };
  * the same tree if only history differs, and in parallel mode a new one, which the engine allows for disjoint lanes.
  */
 async function whatLands(repo: Repository, request: LandRequest): Promise<Candidate | LandAnswer> {
-  const tested = await readCommit(repo.objects, request.commit);
-  if (tested === undefined) throw new HostUnavailable(`the tested commit ${request.commit} is not in the repository`);
-  if (tested.tree !== request.tree) return refused("the tested commit does not hold the tested content");
-  if (await isAncestor(repo.objects, request.expectedTip, request.commit))
-    return { commit: request.commit, tree: request.tree };
+  const { commit, tree, expectedTip } = request;
+  const tested = await readCommit(repo.objects, commit);
+  if (tested === undefined) throw new HostUnavailable(`the tested commit ${commit} is not in the repository`);
+  if (tested.tree !== tree) return refused("the tested commit does not hold the tested content");
   // An expected tip that is not here was never seen on this repository's branch.
-  if ((await readCommit(repo.objects, request.expectedTip)) === undefined) return MOVED;
-  const built = await buildStack(repo.objects, request.mergeMethod, request.expectedTip, request.changes);
+  if ((await readCommit(repo.objects, expectedTip)) === undefined) return MOVED;
+  const descends = await isAncestor(repo.objects, expectedTip, commit);
+  if (descends) return (await isTipAndChanges(repo, request)) ? { commit, tree } : refused(NOT_THOSE);
+  const built = await buildStack(repo.objects, request.mergeMethod, expectedTip, request.changes);
   if (built.ok) return built.value;
   if (built.why.kind === "OWN") return refused(built.why.what);
   return {
     ok: false,
     why: { kind: "CONFLICT", what: `it conflicts with what landed: ${pathsInWords(built.why.paths)}` },
   };
+}
+
+const NOT_THOSE = "the tested commit holds something else than the target and the changes that are to land";
+
+/**
+ * The tree check: what would land is the tip with exactly these changes. By any method, since the queue's may have
+ * been changed since the run was built; the content is what counts.
+ */
+async function isTipAndChanges(repo: Repository, { mergeMethod, expectedTip, changes, tree }: LandRequest) {
+  const methods = [mergeMethod, ...MERGE_METHODS.filter((method) => method !== mergeMethod)];
+  for (const method of methods) {
+    const built = await repo.aside((git) => buildStack(git, method, expectedTip, changes));
+    if (built.ok && built.value.tree === tree) return true;
+  }
+  return false;
 }
 
 /** True when the target contains the commit because of this landing: now, or in an attempt whose answer was lost. */

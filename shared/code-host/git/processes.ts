@@ -11,13 +11,22 @@ export type ProcessMark = { readonly pid: number; readonly start: string };
 const SWEEPS = 5;
 
 export async function markOf(pid: number): Promise<ProcessMark> {
-  return { pid, start: (await startOf(pid)) ?? "unknown" };
+  return { pid, start: (await startOf(pid)) || "unknown" };
 }
 
-/** Field 22 of /proc/<pid>/stat, in clock ticks since boot; the name in field 2 may hold spaces and brackets. */
-async function startOf(pid: number): Promise<string | undefined> {
+/** /proc/<pid>/stat from its third field, the state, on: the second, the name, may hold spaces and brackets. */
+async function statOf(pid: number): Promise<readonly string[]> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+}
+
+/** Field 22: when it started, in clock ticks since boot. */
+const startOf = async (pid: number): Promise<string | undefined> => (await statOf(pid))[19];
+
+/** Empty where there is no /proc. */
+async function allPids(): Promise<readonly number[]> {
+  const names = await readdir("/proc").catch(() => []);
+  return names.filter((name) => /^\d+$/u.test(name)).map(Number);
 }
 
 const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
@@ -31,9 +40,21 @@ const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
 /** SIGTERM to the group, and SIGKILL once it had its time. `graceMs` 0 kills at once. */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (graceMs > 0 && signal(-leader, "SIGTERM"))
-    for (let waited = 0; waited < graceMs && signal(-leader, 0); waited += 20) await sleep(20);
+    for (const until = Date.now() + graceMs; Date.now() < until && (await isAlive(leader)); ) await sleep(20);
   signal(-leader, "SIGKILL");
 }
+
+/** Whether more is left of the group than dead processes that nobody has collected: in a container often nobody does. */
+async function isAlive(group: number): Promise<boolean> {
+  if (!signal(-group, 0)) return false;
+  const pids = await allPids();
+  if (pids.length === 0) return true;
+  const members = await Promise.all(pids.map(async (pid) => livesIn(await statOf(pid), group)));
+  return members.includes(true);
+}
+
+const livesIn = ([state, , pgrp]: readonly string[], group: number): boolean =>
+  Number(pgrp) === group && state !== "Z" && state !== "X";
 
 /** Kills what a server before this one started and left, if the mark still means the same process. */
 export async function endMarked(mark: ProcessMark): Promise<void> {
@@ -51,8 +72,7 @@ export async function endStragglers(home: string): Promise<void> {
 }
 
 async function carriersOf(entry: string): Promise<readonly number[]> {
-  const names = await readdir("/proc").catch(() => []);
-  const pids = names.filter((name) => /^\d+$/u.test(name)).map(Number);
+  const pids = await allPids();
   const carries = async (pid: number): Promise<boolean> => {
     if (pid === process.pid) return false;
     const environ = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");

@@ -28,6 +28,9 @@ export type Repositories = {
   readonly list: () => Promise<readonly RepoKey[]>;
 };
 
+/** Passing object folders; those found at the start were left by a process that was killed. */
+const ASIDE = "aside-";
+
 const quoted = (path: string): string => `"${path.replaceAll(/["\\]/gu, "\\$&")}"`;
 
 export async function createRepositories(folder: string, host: string, work: string, git: Git): Promise<Repositories> {
@@ -37,6 +40,8 @@ export async function createRepositories(folder: string, host: string, work: str
     neutral.sha256,
     "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n",
   );
+  for (const name of await readdir(join(work, "git")))
+    if (name.startsWith(ASIDE)) await rm(join(work, "git", name), { recursive: true, force: true });
   const formats = new Map<string, "sha1" | "sha256">();
 
   const formatOf = async (dir: string): Promise<"sha1" | "sha256"> => {
@@ -65,7 +70,7 @@ export async function createRepositories(folder: string, host: string, work: str
       refs: run([`--git-dir=${dir}`], {}),
       objects: run(bare, { GIT_OBJECT_DIRECTORY: objects }),
       aside: async (use) => {
-        const into = await mkdtemp(join(work, "git", "aside-"));
+        const into = await mkdtemp(join(work, "git", ASIDE));
         const env = { GIT_OBJECT_DIRECTORY: into, GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(objects) };
         return use(run(bare, env)).finally(() => rm(into, { recursive: true, force: true }));
       },

@@ -13,12 +13,12 @@ import type { Repositories, Repository } from "./repository.ts";
 export type Watch = { readonly start: () => void; readonly stop: () => Promise<void> };
 
 /** Looks again and again, with a pause between: a slow look delays the next, it never piles up. */
-export function createWatch(look: () => Promise<void>, everyMs: number): Watch {
+export function createWatch(look: () => Promise<void>, everyMs: number, log: Log): Watch {
   let ending = new AbortController();
   let done: Promise<void> | undefined;
   const loop = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      await look();
+      await look().catch((error: unknown) => log.error("A look at the repositories failed.", { what: String(error) }));
       await sleep(everyMs, undefined, { signal }).catch(() => {});
     }
   };

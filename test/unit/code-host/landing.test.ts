@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { HostUnavailable } from "../../../shared/code-host/port.ts";
 import { commitSha } from "../../../shared/kernel/ids.ts";
@@ -111,6 +112,25 @@ describe("landing", () => {
     }
   });
 
+  test("of a commit that holds more than the tip and the changes is refused", async () => {
+    const { base, head, request, tested } = await aTestedChange();
+    const two = f.repo.pullRequest(2, { on: base, files: { two: "x" } });
+    const both = aBuild(f, "r2", base, { changes: [aChange(1, head), aChange(2, two)] });
+    const bothTested = await built(f, both);
+    const short = aLanding(both, bothTested, { changes: both.changes.slice(1) });
+    expect(await f.host.land(short)).toMatchObject({ ok: false, why: { kind: "REFUSED" } });
+    const reset = f.repo.commit("older", { files: { older: "x" } });
+    const onReset = aLanding(request, tested, { expectedTip: reset });
+    expect(await f.host.land(onReset)).toEqual(MOVED);
+    expect(f.repo.sha("main")).toBe(base);
+  });
+
+  test("does not mind that the queue's merge method was changed since the run was built", async () => {
+    const { request, tested } = await aTestedChange();
+    const asked = aLanding(request, tested, { mergeMethod: "REBASE" });
+    expect(await f.host.land(asked)).toMatchObject({ ok: true, value: { tip: { sha: tested.commit } } });
+  });
+
   test("of a commit that vanished is the host's trouble, not the PR's", async () => {
     const { request, tested } = await aTestedChange();
     const commit = commitSha("a".repeat(40));
@@ -119,7 +139,6 @@ describe("landing", () => {
 
   test("of a target that somebody is just writing is tried again later", async () => {
     const { base, request, tested } = await aTestedChange();
-    const { writeFileSync, rmSync } = await import("node:fs");
     writeFileSync(`${f.repo.dir}/refs/heads/main.lock`, "");
     await expect(f.host.land(aLanding(request, tested))).rejects.toThrow(HostUnavailable);
     expect(f.repo.sha("main")).toBe(base);

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -64,7 +64,7 @@ describe("after the server was killed", () => {
     other.kill("SIGKILL");
     await new Promise((resolve) => other.on("exit", resolve));
     expect(left.some(alive)).toBe(true);
-    await import("node:fs/promises").then(({ writeFile }) => writeFile(`${pids}.go`, ""));
+    writeFileSync(`${pids}.go`, "");
 
     await made.host.recover();
     expect(left.filter(alive)).toEqual([]);
@@ -87,6 +87,27 @@ describe("after the server was killed", () => {
     expect(await made.statusesOf("r")).toMatchObject({ complete: false, broken: null });
     await made.host.closeRun(made.repo.key, request.run, request.branch);
     expect(made.repo.git("for-each-ref", "refs/heads/mainline")).toBe("");
+  });
+});
+
+describe("recover()", () => {
+  test("forgets runs that were closed more than seven days ago, and folders that hold no run", async () => {
+    const made = await aGitHost();
+    f = made;
+    const base = made.repo.commit("main", { files: config({ unit: "true" }) });
+    for (const run of ["old", "new", "open"]) {
+      await built(made, aBuild(made, run, base, { branch: `mainline/pr-1/${run}` }));
+      await made.ended(run);
+      if (run !== "open") await made.host.closeRun(made.repo.key, runId(run), `mainline/pr-1/${run}`);
+    }
+    const runs = join(made.work, "runs");
+    const job = JSON.parse(readFileSync(join(runs, "old", "job.json"), "utf8")) as object;
+    writeFileSync(join(runs, "old", "job.json"), JSON.stringify({ ...job, closedAt: Date.now() - 8 * 86_400_000 }));
+    mkdirSync(join(runs, "broken"));
+    writeFileSync(join(runs, "broken", "job.json"), "{");
+    await made.host.recover();
+    expect(readdirSync(runs).toSorted()).toEqual(["new", "open"]);
+    expect((await made.statusesOf("old")).broken).not.toBeNull();
   });
 });
 

@@ -54,6 +54,20 @@ describe("a repository's name", () => {
   });
 });
 
+describe("a repository with SHA-256 names", () => {
+  test("is built, tested and landed on like any other", async () => {
+    const other = aRepository(f.repositories, "acme/long", "sha256");
+    const base = other.commit("main", { files: { a: "a", ...config({ unit: "git log --format=%H" }) } });
+    const head = other.pullRequest(1, { files: { b: "b" } });
+    const request = aBuild(f, "r", base, { repo: other.key, changes: [aChange(1, head)], mergeMethod: "REBASE" });
+    const tested = await built(f, request);
+    expect(tested.commit).toHaveLength(64);
+    expect((await f.ended("r")).statuses).toMatchObject([{ state: "SUCCESS" }]);
+    expect(await f.host.pullRequest(other.key, 1, "main")).toMatchObject({ mergeability: "MERGEABLE" });
+    expect(await f.host.land(aLanding(request, tested))).toMatchObject({ ok: true, value: { trees: "EQUAL" } });
+  });
+});
+
 describe("a repository's own configuration", () => {
   test("runs nothing: no hooks, monitors, filters, merge drivers or includes", async () => {
     const witness = join(f.data, "witness");
