@@ -1,31 +1,43 @@
+/** The composition root: adapters joined to ports, once per cold start. */
 import { randomUUID } from "node:crypto";
+import type { CodeHosts } from "../shared/code-host/port.ts";
 import type { EndpointPorts } from "../shared/http/use-case.ts";
-import type { NewId } from "../shared/kernel/ids.ts";
 import type { Log } from "../shared/kernel/log.ts";
 import { systemClock } from "../shared/kernel/time.ts";
-import { openTable, type Table } from "../shared/table/client.ts";
+import type { BlobStore, QueueApp } from "../shared/queue/app/ports.ts";
+import type { UploadDoor } from "../shared/queue/app/uploads.ts";
+import { resolveSettings } from "../shared/schemas/queue-settings.ts";
+import type { Table } from "../shared/table/client.ts";
 import { idempotencyStore } from "../shared/table/idempotency.ts";
-import { LOCAL_TABLE_NAME } from "../shared/table/table-definition.ts";
+import { queueStore } from "../shared/table/queue-store.ts";
+import { targetsStore } from "../shared/table/targets-store.ts";
 import { type TokenStore, tokenStore } from "../shared/table/tokens.ts";
+import { crashPoints } from "./crash-points.ts";
 
-/** Everything a function may need, made once per cold start. */
-export type Wiring = EndpointPorts & { readonly newId: NewId; readonly tokens: TokenStore };
+/** Everything a function may need. */
+export type Wiring = EndpointPorts & QueueApp & { readonly tokens: TokenStore; readonly uploads: UploadDoor };
 
-const line =
-  (level: string): Log["info"] =>
-  (message, fields = {}) => {
-    process.stdout.write(`${JSON.stringify({ level, time: new Date().toISOString(), message, ...fields })}\n`);
-  };
+/** What differs between one machine and AWS. */
+export type Parts = {
+  readonly table: Table;
+  readonly log: Log;
+  readonly blobs: BlobStore;
+  readonly uploads: UploadDoor;
+  readonly hosts: CodeHosts;
+};
 
-const log: Log = { info: line("info"), warn: line("warn"), error: line("error") };
-
-/** What every wiring shares: the stores of one table. */
-export const onTable = (table: Table, log: Log): Wiring => ({
+export const wired = ({ table, log, blobs, uploads, hosts }: Parts): Wiring => ({
   log,
   clock: systemClock,
   newId: randomUUID,
+  resolveSettings,
+  passing: crashPoints(process.env["MAINLINE_CRASH_AT"]),
+  queues: queueStore(table),
+  targets: targetsStore(table, blobs),
   tokens: tokenStore(table),
   idempotency: idempotencyStore(table),
+  uploads,
+  hosts,
 });
 
 let made: Wiring | undefined;
@@ -36,6 +48,6 @@ export const useWiring = (wiring: Wiring): void => {
 };
 
 export function wiring(): Wiring {
-  made ??= onTable(openTable({ name: process.env["TABLE_NAME"] ?? LOCAL_TABLE_NAME }), log);
+  if (made === undefined) throw new Error("nothing is wired: start the service with npm start");
   return made;
 }

@@ -3,20 +3,18 @@
  * together with the local adapters.
  */
 import * as z from "zod";
-import { onTable, useWiring } from "../../functions/wiring.ts";
-import type { OrgSlug } from "../../shared/kernel/ids.ts";
+import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
 import type { Log } from "../../shared/kernel/log.ts";
 import type { Table } from "../../shared/table/client.ts";
 import type { Authorize } from "./authorizer-cache.ts";
 import type { BlobStore } from "./blob-folder.ts";
 import { authorizerAnswer, batchAnswer, hasFunction, loadFunction } from "./functions.ts";
 import { lambdaContext } from "./gateway-event.ts";
+import { gitHosts, type RepositoriesOf } from "./git-hosts.ts";
 import type { Schedule } from "./schedules.ts";
 import type { Mapping } from "./stream-delivery.ts";
 import { insertsOf } from "./stream-record.ts";
 import type { Uploads } from "./uploads.ts";
-
-export type RepositoriesOf = { readonly org: OrgSlug; readonly folder: string };
 
 /** What the local server lends the application. */
 export type LocalContext = {
@@ -70,8 +68,16 @@ async function authorizer(): Promise<Authorize> {
     handler({ headers: { "x-api-token": token } }, lambdaContext("authorize-token", crypto.randomUUID(), 10_000));
 }
 
-export async function localApplication({ table, log }: LocalContext): Promise<Application> {
-  useWiring(onTable(table, log));
+export async function localApplication(context: LocalContext): Promise<Application> {
+  const { table, blobs, uploads, log, data, repositories, host, nudge } = context;
+  let made: Wiring | undefined;
+  const app = (): Wiring => {
+    if (made === undefined) throw new Error("news of a code host before the wiring");
+    return made;
+  };
+  const git = await gitHosts({ data, repositories, host, log, app, nudge });
+  made = wired({ table, log, blobs, uploads, hosts: git.hosts });
+  useWiring(made);
   return {
     authorize: await authorizer(),
     mappings: [
@@ -79,7 +85,7 @@ export async function localApplication({ table, log }: LocalContext): Promise<Ap
       ...(await mapping("run-effects", "5#EFFECT#", log)),
     ],
     schedules: await sweep(log),
-    recover: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
+    recover: git.recover,
+    stop: git.stop,
   };
 }

@@ -10,7 +10,7 @@ export const BODY_BYTES_MAX = 20 * 1024 * 1024;
 const DEPTH_MAX = 64;
 
 type Code = "INVALID_REQUEST" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE";
-type Read<T> = Result<T, Code>;
+type Read<T> = Result<T, Exclude<Code, "UNSUPPORTED_MEDIA_TYPE">>;
 
 const inflate = promisify(gunzip);
 
@@ -21,11 +21,11 @@ const tooLarge = () =>
   );
 
 /** An empty body counts as `{}`, whatever its type. */
-export async function bodyText(event: ApiEvent): Promise<Read<string>> {
+export async function bodyText(event: ApiEvent): Promise<Result<string, Code>> {
   if (event.body === undefined || event.body === "") return ok("{}");
   const refusal = wrongType(event);
   if (refusal !== undefined) return fail("UNSUPPORTED_MEDIA_TYPE", refusal);
-  const text = event.isBase64Encoded ? await fromBytes(Buffer.from(event.body, "base64")) : fromText(event.body);
+  const text = event.isBase64Encoded ? await textOfBytes(Buffer.from(event.body, "base64")) : fromText(event.body);
   if (text.ok && nestsDeeperThan(text.value, DEPTH_MAX))
     return fail("INVALID_REQUEST", `The body nests deeper than ${DEPTH_MAX} levels.`);
   return text;
@@ -42,8 +42,8 @@ function wrongType(event: ApiEvent): string | undefined {
 
 const fromText = (text: string): Read<string> => (Buffer.byteLength(text) > BODY_BYTES_MAX ? tooLarge() : ok(text));
 
-// The bytes decide: a gateway may have undone the encoding and left the header.
-async function fromBytes(sent: Buffer): Promise<Read<string>> {
+/** Of bytes that may be gzip. The bytes decide: a gateway may have undone the encoding and left the header. */
+export async function textOfBytes(sent: Buffer): Promise<Read<string>> {
   const isGzip = sent[0] === 0x1f && sent[1] === 0x8b;
   const bytes = isGzip ? await inflated(sent) : ok(sent);
   if (!bytes.ok) return bytes;

@@ -93,8 +93,12 @@ export const QUEUE_DEFAULTS = {
 
 const isSet = ([, value]: readonly [string, unknown]): boolean => value !== undefined;
 
-/** A patch with the defaults under it. Store the patch: a default that changes later then reaches every queue. */
-export function resolveSettings(patch: QueueSettingsPatch): QueueSettings {
+/**
+ * A patch with the defaults under it; what is no setting is left out. Store the patch: a default that changes later
+ * then reaches every queue.
+ */
+export function resolveSettings(given: unknown): QueueSettings {
+  const patch = queueSettingsPatch.parse(given);
   const bisectionConcurrency = patch.concurrency ?? QUEUE_DEFAULTS.concurrency;
   const set = Object.fromEntries(Object.entries(patch).filter(isSet));
   return queueSettings.parse({ ...QUEUE_DEFAULTS, bisectionConcurrency, ...set });

@@ -1,0 +1,11 @@
+import { ok } from "../../shared/kernel/result.ts";
+import { cancel } from "../../shared/queue/app/wishes.ts";
+import { entryPresenter, keyOf, recordedAs } from "../present.ts";
+import { serve } from "../serve.ts";
+
+export const handler = serve("cancel-pull-request", async ({ input, principal, receipt }, app) => {
+  const wish = { key: keyOf(principal.org, input), prNumber: input.pr.number, by: principal.tokenName };
+  const present = entryPresenter(input.targetBranch);
+  const done = await cancel(app, wish, recordedAs(receipt, present));
+  return done.ok ? ok(present(done.value)) : done;
+});

@@ -1,0 +1,9 @@
+import { ok } from "../../shared/kernel/result.ts";
+import { explainPullRequest } from "../../shared/queue/app/pull-requests.ts";
+import { explanation, keyOf } from "../present.ts";
+import { serve } from "../serve.ts";
+
+export const handler = serve("explain-pull-request", async ({ input, principal }, app) => {
+  const told = await explainPullRequest(app, keyOf(principal.org, input), input.pr.number);
+  return told.ok ? ok(explanation(told.value)) : told;
+});

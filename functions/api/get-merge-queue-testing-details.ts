@@ -1,0 +1,12 @@
+import { ok } from "../../shared/kernel/result.ts";
+import { testingDetails } from "../../shared/queue/app/test-runs.ts";
+import { keyOf, testRun } from "../present.ts";
+import { serve } from "../serve.ts";
+
+export const handler = serve("get-merge-queue-testing-details", async ({ input, principal }, app) => {
+  const wanted = { prNumber: input.pr?.number, testRunId: input.testRunId };
+  const found = await testingDetails(app, keyOf(principal.org, input), wanted);
+  if (!found.ok) return found;
+  const testRuns = found.value.runs.map(testRun);
+  return ok({ ...(found.value.named ? testRuns[0] : {}), testRuns });
+});

@@ -1,0 +1,9 @@
+import { ok } from "../../shared/kernel/result.ts";
+import { getPullRequest } from "../../shared/queue/app/pull-requests.ts";
+import { keyOf, pullRequest } from "../present.ts";
+import { serve } from "../serve.ts";
+
+export const handler = serve("get-submitted-pull-request", async ({ input, principal }, app) => {
+  const found = await getPullRequest(app, keyOf(principal.org, input), input.pr, input.includeTimeline ?? false);
+  return found.ok ? ok(pullRequest(input.targetBranch, found.value)) : found;
+});

@@ -1,0 +1,12 @@
+import { ok } from "../../shared/kernel/result.ts";
+import { getPullRequests } from "../../shared/queue/app/pull-requests.ts";
+import { entryPresenter, keyOf } from "../present.ts";
+import { serve } from "../serve.ts";
+
+export const handler = serve("get-submitted-pull-requests", async ({ input, principal }, app) => {
+  const numbers = [...new Set(input.prs.map((pr) => pr.number))];
+  const found = await getPullRequests(app, keyOf(principal.org, input), numbers);
+  if (!found.ok) return found;
+  const { entries, notFound } = found.value;
+  return ok({ pullRequests: entries.map(entryPresenter(input.targetBranch)), notFound });
+});

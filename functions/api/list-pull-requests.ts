@@ -1,0 +1,12 @@
+import { ok } from "../../shared/kernel/result.ts";
+import { listPullRequests } from "../../shared/queue/app/pull-requests.ts";
+import { entryPresenter, keyOf } from "../present.ts";
+import { serve } from "../serve.ts";
+
+export const handler = serve("list-pull-requests", async ({ input, principal }, app) => {
+  const found = await listPullRequests(app, keyOf(principal.org, input), input);
+  if (!found.ok) return found;
+  const { entries, nextCursor } = found.value;
+  const pullRequests = entries.map(entryPresenter(input.targetBranch));
+  return ok({ pullRequests, ...(nextCursor === undefined ? {} : { nextCursor }) });
+});

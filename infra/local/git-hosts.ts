@@ -1,0 +1,74 @@
+/** Folders of bare repositories, each the code host of exactly one organization. */
+import { join } from "node:path";
+import { createGitHost, type GitHost } from "../../shared/code-host/git/host.ts";
+import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
+import type { CodeHosts, HostNews } from "../../shared/code-host/port.ts";
+import type { OrgSlug } from "../../shared/kernel/ids.ts";
+import type { Log } from "../../shared/kernel/log.ts";
+import { systemClock } from "../../shared/kernel/time.ts";
+import { reportChecks, reportRefs } from "../../shared/queue/app/news.ts";
+import type { QueueApp } from "../../shared/queue/app/ports.ts";
+import { oneLine } from "./cannot-start.ts";
+
+export type RepositoriesOf = { readonly org: OrgSlug; readonly folder: string };
+
+export type GitHostsOptions = {
+  readonly data: string;
+  readonly repositories: readonly RepositoriesOf[];
+  /** The name under which all of them are known. */
+  readonly host: string;
+  readonly log: Log;
+  /** Made from these hosts: it is there before the first news is. */
+  readonly app: () => QueueApp;
+  readonly nudge: () => void;
+};
+
+export type GitHosts = {
+  readonly hosts: CodeHosts;
+  /** Takes up what an earlier process left, and begins to watch. */
+  readonly recover: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+/** News may be lost: the sweep asks again. */
+function newsFor(org: OrgSlug, { app, log, nudge }: GitHostsOptions): HostNews {
+  const bring = async (what: string, report: Promise<void>): Promise<void> => {
+    try {
+      await report;
+      nudge();
+    } catch (error) {
+      log.warn("news of the code host were lost; the sweep will ask", { org, what, error: oneLine(error) });
+    }
+  };
+  return {
+    checksMoved: (repo, run) => void bring("checks", reportChecks(app(), org, repo, run)),
+    refsMoved: (repo, moved) => void bring("refs", reportRefs(app(), org, repo, moved)),
+  };
+}
+
+export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
+  const { data, repositories, host, log } = options;
+  const byOrg = new Map<OrgSlug, GitHost>();
+  // The data holds the admin token and every organization's work.
+  const sandbox = repositories.length === 0 ? undefined : await findSandbox({ hide: [data], log });
+  if (sandbox !== undefined)
+    for (const { org, folder } of repositories) {
+      const work = join(data, "hosts", org);
+      const news = newsFor(org, options);
+      byOrg.set(
+        org,
+        await createGitHost({ org, host, repositories: folder, work, news, log, clock: systemClock, sandbox }),
+      );
+    }
+  const all = [...byOrg.values()];
+  return {
+    hosts: (org, asked) => (asked === host ? byOrg.get(org) : undefined),
+    recover: async () => {
+      await Promise.all(all.map((one) => one.recover()));
+      for (const one of all) one.watch();
+    },
+    stop: async () => {
+      await Promise.all(all.map((one) => one.stop()));
+    },
+  };
+}
