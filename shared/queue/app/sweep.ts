@@ -1,8 +1,9 @@
 import type { CodeHost } from "../../code-host/port.ts";
-import { type QueueKey, queueLabel } from "../../kernel/ids.ts";
+import { queueLabel } from "../../kernel/ids.ts";
 import { MINUTE_MS } from "../../kernel/time.ts";
 import { isInProgress } from "../engine/runs.ts";
 import { advanceOrDegrade } from "./advance.ts";
+import { removeMarked } from "./queues.ts";
 import type { DueQueue, LoadedQueue, QueueApp } from "./ports.ts";
 import { perform, readStatuses } from "./perform.ts";
 
@@ -26,14 +27,18 @@ export async function sweep(app: QueueApp): Promise<void> {
 
 async function sweepQueue(app: QueueApp, { key, wakeAt }: DueQueue): Promise<void> {
   for (const effect of await app.queues.waitingEffects(key, app.clock())) await perform(app, key, effect);
-  await askHost(app, key);
+  const queue = await app.queues.view(key);
+  if (queue === undefined) return;
+  // Whoever began to delete it died half-way.
+  if (queue.record.deleting) await removeMarked(app, key, () => undefined);
+  else await askHost(app, queue);
   if ((wakeAt !== null && wakeAt <= app.clock()) || (await app.queues.hasInbox(key))) await advanceOrDegrade(app, key);
 }
 
-async function askHost(app: QueueApp, key: QueueKey): Promise<void> {
-  const host = app.hosts(key.org, key.repo.host);
-  const queue = await app.queues.view(key);
-  if (host === undefined || queue === undefined || queue.entries.length === 0) return;
+async function askHost(app: QueueApp, queue: LoadedQueue): Promise<void> {
+  const { org, repo } = queue.record.key;
+  const host = app.hosts(org, repo.host);
+  if (host === undefined || queue.entries.length === 0) return;
   await askAboutRuns(app, host, queue);
   await askAboutTip(app, host, queue);
   await askAboutFacts(app, queue);

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { type Import, type Source, sourcesUnder } from "./source.ts";
+
+/**
+ * Who may import whom. A folder may always import itself. The longest rule that fits a file counts.
+ * Adapters (table, code-host) may see the ports they implement, and nothing else of the use cases.
+ */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  "shared/kernel": [],
+  "shared/schemas": ["shared/kernel"],
+  "shared/api": ["shared/schemas", "shared/kernel"],
+  "shared/http": ["shared/api", "shared/schemas", "shared/kernel"],
+  "shared/auth": ["shared/kernel"],
+  "shared/metrics": ["shared/kernel"],
+  "shared/queue/engine": ["shared/kernel"],
+  "shared/queue/app": ["shared/queue/engine", "shared/kernel", "shared/code-host/port.ts"],
+  "shared/code-host": ["shared/queue/engine/types.ts", "shared/schemas", "shared/kernel"],
+  "shared/table": ["shared/queue/engine/types.ts", "shared/queue/app/ports.ts", "shared/schemas", "shared/kernel"],
+  functions: ["shared"],
+  infra: ["functions", "shared"],
+};
+
+/** These hold the decisions: no package, no `node:` module, no clock, no randomness, no environment. */
+const PURE = ["shared/kernel", "shared/queue/engine"];
+const IMPURE = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.|\bsetTimeout\(|\bfetch\(|\bcrypto\./u;
+/** The one clock, handed in as a port. */
+const CLOCK = "shared/kernel/time.ts";
+
+const sources = sourcesUnder("shared", "functions", "infra");
+
+const isWithin = (file: string, place: string): boolean => file === place || file.startsWith(`${place}/`);
+
+function ruleFor(path: string): string | undefined {
+  const fitting = Object.keys(ALLOWED).filter((place) => isWithin(path, place));
+  return fitting.sort((a, b) => b.length - a.length)[0];
+}
+
+const mayImport = (from: Source, to: Import): boolean => {
+  const rule = ruleFor(from.path);
+  if (rule === undefined || to.file === undefined) return rule !== undefined;
+  const { file } = to;
+  return isWithin(file, rule) || (ALLOWED[rule] ?? []).some((place) => isWithin(file, place));
+};
+
+describe("imports", () => {
+  test("the files that are judged were found", () => {
+    expect(sources.length).toBeGreaterThan(120);
+    for (const place of Object.keys(ALLOWED))
+      expect(sources.filter((source) => isWithin(source.path, place)).length, place).toBeGreaterThan(0);
+    expect(sources.flatMap((source) => source.imports).length).toBeGreaterThan(400);
+  });
+
+  test("each folder imports only what stands below it", () => {
+    const wrong = sources.flatMap((source) =>
+      source.imports.filter((one) => !mayImport(source, one)).map((one) => `${source.path} imports ${one.specifier}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("the pure folders use no package, no node module, no clock, no randomness, no environment", () => {
+    const pure = sources.filter((source) => PURE.some((place) => isWithin(source.path, place)));
+    const packages = pure.flatMap((source) =>
+      source.imports.filter((one) => one.file === undefined).map((one) => `${source.path} imports ${one.specifier}`),
+    );
+    expect(packages).toEqual([]);
+    const impure = pure.filter((source) => source.path !== CLOCK && IMPURE.test(source.text));
+    expect(impure.map((source) => source.path)).toEqual([]);
+  });
+
+  test("only shared/http knows middy, and only shared/table speaks DynamoDB", () => {
+    const users = (of: RegExp): readonly string[] =>
+      sources.filter((source) => source.imports.some((one) => of.test(one.specifier))).map((source) => source.path);
+    expect(users(/^@middy\//u).filter((path) => !isWithin(path, "shared/http"))).toEqual([]);
+    const elsewhere = users(/^@aws-sdk\/(?:client-dynamodb|lib-dynamodb)$/u).filter(
+      (path) => !isWithin(path, "shared/table") && !isWithin(path, "infra/local"),
+    );
+    expect(elsewhere).toEqual([]);
+  });
+
+  test("zod is imported as a namespace: the named import bundles every locale", () => {
+    const named = sources.filter((source) => /import\s*\{[^}]*\}\s*from\s*"zod"/u.test(source.text));
+    expect(named.map((source) => source.path)).toEqual([]);
+  });
+
+  test("there are no barrel files", () => {
+    const barrels = sources.filter((source) =>
+      /(?:^|\n)export\s+(?:type\s+)?(?:\*|\{[^}]*\})\s+from/u.test(source.text),
+    );
+    expect(barrels.map((source) => source.path)).toEqual([]);
+  });
+});
