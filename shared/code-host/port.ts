@@ -14,7 +14,10 @@ import type {
   Tip,
 } from "../queue/engine/types.ts";
 
-/** The host could not be asked, or broke while working. Says nothing about the pull request; try again later. */
+/**
+ * The host could not be asked, or broke while working. Says nothing about the pull request; try again later.
+ * The message is for people who use the queue: a repository that is not there, a disk, a lock.
+ */
 export class HostUnavailable extends Error {
   override readonly name = "HostUnavailable";
 }
@@ -47,6 +50,11 @@ export type LandRequest = {
   readonly mergeMethod: MergeMethod;
 };
 
+/**
+ * `tip` is the target as this landing left it. If somebody pushed on top since, it is not where the branch is now:
+ * that is a movement of its own, for the next look at the tip. `trees`: the tip's tree is the tested one, or where the
+ * changes were merged onto a tip of other lanes, that merge's.
+ */
 export type Landed = { readonly tip: Tip; readonly trees: "EQUAL" | "DIFFERENT" };
 
 export type RunStatuses = {
@@ -60,7 +68,10 @@ export type RunStatuses = {
 
 /** A connection to one code host, made for one organization; it is never used for another. */
 export type CodeHost = {
-  /** Facts about a pull request; mergeability is judged against `targetBranch`'s present tip. */
+  /**
+   * Facts about a pull request; mergeability is judged against `targetBranch`'s present tip. A repository that is not
+   * there is HostUnavailable, here and everywhere: a disk that is away must not look like pull requests that are gone.
+   */
   readonly pullRequest: (
     repo: RepoKey,
     prNumber: number,
@@ -76,7 +87,10 @@ export type CodeHost = {
     since: CommitSha | null,
     heads: readonly CommitSha[],
   ) => Promise<{ readonly tip: Tip; readonly reached: readonly CommitSha[] } | "MISSING">;
-  /** Builds the content on its own branch and starts its checks. */
+  /**
+   * Builds the content on its own branch and starts its checks. What fails for infrastructure throws. A run is built
+   * once: asked again it answers the same, and does not start again what was closed.
+   */
   readonly buildRun: (
     request: BuildRequest,
   ) => Promise<{ readonly ok: true; readonly value: Built } | { readonly ok: false; readonly why: NotBuilt }>;
@@ -86,7 +100,11 @@ export type CodeHost = {
   readonly statuses: (repo: RepoKey, run: RunId) => Promise<RunStatuses>;
   /** Ends the run's checks and removes its branch. A no-op for a run that is closed or unknown. */
   readonly closeRun: (repo: RepoKey, run: RunId, branch: string) => Promise<void>;
-  /** Moves the target to the tested content in one compare-and-swap. */
+  /**
+   * Moves the target to the tested content in one compare-and-swap from `expectedTip`. A landing that succeeded before,
+   * and whose answer was lost, succeeds again with the same answer. Refuses a commit that is anything else than the
+   * expected tip with exactly these changes.
+   */
   readonly land: (
     request: LandRequest,
   ) => Promise<{ readonly ok: true; readonly value: Landed } | { readonly ok: false; readonly why: NotLanded }>;

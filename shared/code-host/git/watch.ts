@@ -85,9 +85,13 @@ function tell(news: HostNews, key: RepoKey, before: Omit<Seen, "key">, now: Omit
   const branches = refs
     .filter((ref) => ref.startsWith("refs/heads/") && !ref.startsWith(OWN_BRANCHES))
     .map((ref) => ref.slice("refs/heads/".length));
-  if (prNumbers.length > 0 || branches.length > 0)
-    news.refsMoved(key, { prNumbers: [...new Set(prNumbers)].toSorted((a, b) => a - b), branches });
+  const numbers = [...new Set(prNumbers)].toSorted((a, b) => a - b);
+  if (branches.length > 0) news.refsMoved(key, { prNumbers: numbers.splice(0, PORTION), branches });
+  while (numbers.length > 0) news.refsMoved(key, { prNumbers: numbers.splice(0, PORTION), branches: [] });
 }
+
+/** The first look at a large repository finds everything moved; one piece of news stays of a size that can be stored. */
+const PORTION = 1_000;
 
 /** Keys whose values are not the same in both, or that are in one only. */
 const different = (before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): readonly string[] =>
