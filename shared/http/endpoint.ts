@@ -9,6 +9,7 @@ import * as z from "zod";
 import type { Route } from "../api/route.ts";
 import type { Log } from "../kernel/log.ts";
 import { type Fault, fail, ok } from "../kernel/result.ts";
+import { Unavailable } from "../kernel/unavailable.ts";
 import { faultAnswer } from "./answer.ts";
 import { authorise, NO_TOKEN } from "./authorise.ts";
 import type { Principal } from "./authorizer-answer.ts";
@@ -60,6 +61,10 @@ async function decode(route: Route, event: ApiEvent): Promise<Answer | undefined
 function trouble(event: ApiEvent, error: Error | null | undefined, log: Log): Answer {
   const requestId = requestIdOf(event);
   if (parserError.safeParse(error).success) return faultAnswer(requestId, NOT_JSON);
+  if (error instanceof Unavailable) {
+    log.warn("a request met an outage", { requestId, error: String(error.cause) });
+    return faultAnswer(requestId, OUTAGE);
+  }
   log.error("a request failed", { requestId, error: error?.stack ?? String(error) });
   return faultAnswer(requestId, INTERNAL);
 }
@@ -68,6 +73,12 @@ const parserError = z.looseObject({
   statusCode: z.literal(422),
   cause: z.object({ package: z.literal("@middy/http-json-body-parser") }),
 });
+
+const OUTAGE: Fault<"UNAVAILABLE"> = {
+  code: "UNAVAILABLE",
+  message: "The service is overloaded or out of reach for a moment. Send the request again.",
+  retryAfterSeconds: 2,
+};
 
 const NOT_JSON: Fault<"INVALID_REQUEST"> = {
   code: "INVALID_REQUEST",

@@ -1,5 +1,6 @@
-import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynamodb";
+import { DynamoDBClient, type DynamoDBClientConfig, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import { Unavailable } from "../kernel/unavailable.ts";
 
 /** The table as everything that stores sees it. `client` speaks plain JavaScript values. */
 export type Table = { readonly client: DynamoDBDocumentClient; readonly name: string };
@@ -43,8 +44,40 @@ export function connection(address: TableAddress): DynamoDBClientConfig {
  * matters compares what is stored with what it meant to write.
  */
 export function openTable(address: TableAddress): Table {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(connection(address)), {
-    marshallOptions: { removeUndefinedValues: true },
-  });
+  const base = new DynamoDBClient(connection(address));
+  // Around the SDK's own retries: what is thrown here is what is left after all of them.
+  base.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (error) {
+        throw isOutage(error) ? new Unavailable("the table throttles or does not answer", { cause: error }) : error;
+      }
+    },
+    { step: "initialize", priority: "high", name: "outages" },
+  );
+  const client = DynamoDBDocumentClient.from(base, { marshallOptions: { removeUndefinedValues: true } });
   return { client, name: address.name };
+}
+
+const OUTAGES = new Set([
+  "ProvisionedThroughputExceededException",
+  "ProvisionedThroughputExceeded",
+  "RequestLimitExceeded",
+  "ThrottlingException",
+  "ThrottlingError",
+  "InternalServerError",
+  "ServiceUnavailable",
+  "TransactionInProgressException",
+  "TimeoutError",
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+]);
+
+function isOutage(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+  return OUTAGES.has(error.name) || OUTAGES.has(code) || reasons.some((reason) => OUTAGES.has(reason.Code ?? ""));
 }

@@ -1,6 +1,7 @@
 import type { QueueKey } from "../../kernel/ids.ts";
 import { queueLabel } from "../../kernel/ids.ts";
 import { later, MINUTE_MS } from "../../kernel/time.ts";
+import { Unavailable } from "../../kernel/unavailable.ts";
 import { breachesOf } from "../engine/invariants.ts";
 import { changesAnything, foldQueue } from "./fold-queue.ts";
 import type { QueueApp } from "./ports.ts";
@@ -44,6 +45,8 @@ export async function advanceOrDegrade(app: QueueApp, key: QueueKey): Promise<vo
   try {
     await advance(app, key);
   } catch (error) {
+    // An outage of the table is nobody's own reason, and the mark could not be written either.
+    if (error instanceof Unavailable) throw error;
     const what = error instanceof Error ? error.message : String(error);
     app.log.error("a queue cannot be advanced", { queue: queueLabel(key), error: what });
     await app.queues.degrade(key, what.slice(0, 500), later(app.clock(), DEGRADED_MS));

@@ -98,10 +98,8 @@ async function targetsOf(app: QueueApp, queue: LoadedQueue, entries: readonly En
   const { org, repo } = queue.record.key;
   if (entries.some((entry) => entry.targets?.kind === "ALL")) return { shown: "ALL", total: null };
   const sets = await Promise.all(
-    entries.map((entry) =>
-      entry.targets === null || entry.headSha === null
-        ? undefined
-        : app.targets.find(org, repo, entry.prNumber, entry.headSha),
+    entries.flatMap(({ targets, headSha, prNumber }) =>
+      targets === null || headSha === null ? [] : [app.targets.find(org, repo, prNumber, headSha)],
     ),
   );
   const shown = new Set<string>();
