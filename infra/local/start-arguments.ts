@@ -3,8 +3,8 @@ import { parseArgs } from "node:util";
 import * as z from "zod";
 import { orgSlug } from "../../shared/kernel/ids.ts";
 import { LOCAL_ORG } from "./admin-token.ts";
-import type { RepositoriesOf } from "./application.ts";
 import { CannotStart, oneLine } from "./cannot-start.ts";
+import type { RepositoriesOf } from "./git-hosts.ts";
 
 export const USAGE =
   "usage: npm start -- [--port 8080] [--data .data] [--repositories <folder> | <org>=<folder> ...] [--host git.local]";

@@ -11,6 +11,8 @@ export type TestTable = Table & {
   readonly endpoint: string;
   /** Another empty table in the same process: cheap, for one test. */
   readonly another: () => Promise<Table>;
+  /** `kill -9` of its process, which comes back by itself on the same port. */
+  readonly kill: () => void;
   readonly stop: () => Promise<void>;
 };
 
@@ -34,5 +36,9 @@ export async function startTable({ onFile = false } = {}): Promise<TestTable> {
     await running.stop();
     if (data !== null) rmSync(data, { recursive: true, force: true });
   };
-  return { ...table, endpoint: running.endpoint, another: () => another(), stop };
+  const kill = (): void => {
+    const pid = running.pid();
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
+  };
+  return { ...table, endpoint: running.endpoint, another: () => another(), kill, stop };
 }
