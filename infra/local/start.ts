@@ -1,6 +1,7 @@
 /** `npm start`: the service on this machine. */
 import { CannotStart, oneLine } from "./cannot-start.ts";
 import { type LocalServer, startLocal } from "./local-server.ts";
+import { ownRepositories } from "./own-repositories.ts";
 import { parseStartArguments } from "./start-arguments.ts";
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -31,8 +32,10 @@ process.on("unhandledRejection", (error) => say(`error: a promise failed unseen:
 
 try {
   const settings = parseStartArguments(process.argv.slice(2));
+  const { repositories, data } = settings;
   const server = await startLocal({
     ...settings,
+    repositories: repositories.length > 0 ? repositories : [ownRepositories(data)],
     say,
     showToken: (token, path) => print(`The admin token of organization local, kept in ${path}: ${token}`),
   });
