@@ -49,15 +49,26 @@ function newsFor(org: OrgSlug, { app, log, nudge }: GitHostsOptions): HostNews {
 export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
   const { data, repositories, host, log } = options;
   const byOrg = new Map<OrgSlug, GitHost>();
-  // The data holds the admin token and every organization's work.
-  const sandbox = repositories.length === 0 ? undefined : await findSandbox({ hide: [data], log });
+  // The data holds the admin token and every organization's work; a folder of repositories is one organization's alone.
+  const hide = [data, ...repositories.map((one) => one.folder)];
+  const sandbox = repositories.length === 0 ? undefined : await findSandbox({ hide, log });
   if (sandbox !== undefined)
     for (const { org, folder } of repositories) {
       const work = join(data, "hosts", org);
       const news = newsFor(org, options);
       byOrg.set(
         org,
-        await createGitHost({ org, host, repositories: folder, work, news, log, clock: systemClock, sandbox }),
+        await createGitHost({
+          org,
+          host,
+          repositories: folder,
+          work,
+          news,
+          log,
+          clock: systemClock,
+          sandbox,
+          passing: (point) => options.app().passing(point),
+        }),
       );
     }
   const all = [...byOrg.values()];

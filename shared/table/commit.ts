@@ -2,13 +2,13 @@
 import type { EntryId, QueueKey } from "../kernel/ids.ts";
 import { assert } from "../kernel/assert.ts";
 import type { EpochMs } from "../kernel/time.ts";
-import type { Folded, LoadedQueue, QueueMeta, StoredEntry } from "../queue/app/ports.ts";
-import type { Entry, QueueState } from "../queue/engine/types.ts";
+import type { Folded, LoadedQueue, StoredEntry } from "../queue/app/ports.ts";
+import type { Entry } from "../queue/engine/types.ts";
 import type { Table } from "./client.ts";
 import { branchPointer, toEndedItem, toEntryItem } from "./entry-items.ts";
 import { type Key, keys } from "./keys.ts";
 import type { TransactItem } from "./organizations.ts";
-import { toMetaItem } from "./queue-items.ts";
+import { metaOf, toMetaItem } from "./queue-items.ts";
 import { toEndedRunItem, toMoveItem, toRunItem } from "./run-items.ts";
 import { check, put, remove, TRANSACTION_ITEMS_MAX, transact, unchanged } from "./transaction.ts";
 
@@ -41,11 +41,6 @@ export async function commit(table: Table, queue: LoadedQueue, folded: Folded, n
   ].filter((item) => item !== undefined);
   assert(items.length <= TRANSACTION_ITEMS_MAX, `a commit of ${items.length} items`);
   return transact(table, items);
-}
-
-function metaOf(state: QueueState): QueueMeta {
-  const { config: _c, entries: _e, runs: _r, ...meta } = state;
-  return meta;
 }
 
 function dueItem(table: Table, queue: LoadedQueue, { decision }: Folded): TransactItem | undefined {

@@ -1,13 +1,14 @@
 /**
  * One item per `Idempotency-Key` in use. A call claims it for a minute, and the answer is written where the change is:
- * in the change's own transaction, or afterwards where nothing changed. A call that dies leaves a claim that runs out.
+ * in the change's own transaction, or afterwards where nothing changed. A call that dies leaves a claim that runs out,
+ * or that the next life of the same worker takes over at once.
  */
-import { randomUUID } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { Receipt } from "../kernel/receipt.ts";
 import { DAY_MS, type EpochMs, later, MINUTE_MS } from "../kernel/time.ts";
+import { type Claimant, claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
 import { keys } from "./keys.ts";
 import type { TransactItem } from "./organizations.ts";
@@ -37,11 +38,11 @@ const stored = z.object({
 const keyOf = ({ org, tokenId, route, key }: IdempotencyKey) => keys.idempotency(org, tokenId, route, key);
 
 // A claim that ran out passes only to the same request: the first call may have changed something before it died.
-const FREE =
+const free = (who: Claimant): string =>
   "attribute_not_exists(pk) OR expiresAt <= :now OR " +
-  "(attribute_not_exists(answer) AND claimedUntil <= :now AND fingerprint = :fingerprint)";
+  `(attribute_not_exists(answer) AND (claimedUntil <= :now OR ${who.leftBehind("#owner")}) AND fingerprint = :fingerprint)`;
 
-const claim = (table: Table, receipt: Receipt, now: EpochMs): PutCommand =>
+const claim = (table: Table, who: Claimant, receipt: Receipt, now: EpochMs): PutCommand =>
   new PutCommand({
     TableName: table.name,
     Item: {
@@ -54,8 +55,9 @@ const claim = (table: Table, receipt: Receipt, now: EpochMs): PutCommand =>
       expiresAt: receipt.expiresAt,
       expiresAtSeconds: Math.ceil(receipt.expiresAt / 1_000),
     },
-    ConditionExpression: FREE,
-    ExpressionAttributeValues: { ":now": now, ":fingerprint": receipt.fingerprint },
+    ConditionExpression: free(who),
+    ExpressionAttributeNames: { "#owner": "owner" },
+    ExpressionAttributeValues: { ":now": now, ":fingerprint": receipt.fingerprint, ...who.values },
   });
 
 function whatIsThere(item: unknown, mine: Receipt): Begun {
@@ -96,11 +98,11 @@ async function unlessSettled(sent: Promise<unknown>): Promise<void> {
   }
 }
 
-export function idempotencyStore(table: Table) {
+export function idempotencyStore(table: Table, who: Claimant = claimant()) {
   const begin = async (key: IdempotencyKey, fingerprint: string, now: EpochMs): Promise<Begun> => {
-    const receipt: Receipt = { ...key, fingerprint, owner: randomUUID(), expiresAt: later(now, KEY_MS) };
+    const receipt: Receipt = { ...key, fingerprint, owner: who.owner(), expiresAt: later(now, KEY_MS) };
     try {
-      await table.client.send(claim(table, receipt, now));
+      await table.client.send(claim(table, who, receipt, now));
       return { kind: "started", receipt };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -87,7 +87,6 @@ export const keys = {
     pk: joined(org, repo.host, repo.owner, repo.name, "TARGETS", sortable(prNumber)),
     sk: joined(sha),
   }),
-  upload: (org: OrgSlug, uploadId: string): Key => ({ pk: joined(org, "UPLOAD", uploadId), sk: "UPLOAD" }),
   /** Head branch to PR number, for look-ups by `pr.branch`. */
   branchPointer: (key: QueueKey, headBranch: string): Key => ({
     pk: joined(...queueParts(key), "BRANCH", headBranch),

@@ -1,11 +1,11 @@
 /** Messages of one queue: facts on their way to the loop, and effects on their way to the world. */
-import { randomUUID } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { QueueKey } from "../kernel/ids.ts";
 import { type EpochMs, later } from "../kernel/time.ts";
 import type { ClaimedEffect, QueueStore } from "../queue/app/ports.ts";
+import { type Claimant, claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
 import { inboxItem, putInInbox } from "./inbox.ts";
 import { keys } from "./keys.ts";
@@ -20,12 +20,13 @@ const stored = z.object({
   schema: z.literal(1),
   effect: shapes.effect,
   leaseUntil: z.number(),
+  leaseOwner: z.string().optional(),
   attempts: z.number(),
 });
 
 const owned = (owner: string) => ({ expression: "leaseOwner = :owner", values: { ":owner": owner } });
 
-export function outboxStore(table: Table): Outbox {
+export function outboxStore(table: Table, who: Claimant = claimant()): Outbox {
   return {
     tell: (key, event) => putInInbox(table, key, event),
     hasInbox: async (key) => {
@@ -35,9 +36,10 @@ export function outboxStore(table: Table): Outbox {
     waitingEffects: async (key, now) => {
       const items = await query(table, { pk: keys.queue(key), between: ["5#", "5#\uffff"], eventually: true });
       const effects = items.map((item) => stored.parse(item));
-      return effects.filter((one) => one.leaseUntil <= now).map((one) => one.effect.key);
+      const free = effects.filter((one) => one.leaseUntil <= now || who.hasLeftBehind(one.leaseOwner));
+      return free.map((one) => one.effect.key);
     },
-    claim: (key, effect, now, leaseMs) => claim(table, key, effect, now, leaseMs),
+    claim: (key, effect, now, leaseMs) => claim(table, who, key, effect, now, leaseMs),
     finish: async (key, claimed, result) => {
       // A claim that was lost writes nothing: whoever has it now brings the result.
       await transact(table, [
@@ -60,18 +62,25 @@ export function outboxStore(table: Table): Outbox {
 
 async function claim(
   table: Table,
+  who: Claimant,
   key: QueueKey,
   effect: string,
   now: EpochMs,
   leaseMs: number,
 ): Promise<ClaimedEffect | undefined> {
-  const owner = randomUUID();
+  const owner = who.owner();
   const update = new UpdateCommand({
     TableName: table.name,
     Key: keys.effect(key, effect),
     UpdateExpression: "SET leaseUntil = :until, leaseOwner = :owner, attempts = attempts + :one",
-    ConditionExpression: "attribute_exists(pk) AND leaseUntil <= :now",
-    ExpressionAttributeValues: { ":until": later(now, leaseMs), ":owner": owner, ":one": 1, ":now": now },
+    ConditionExpression: `attribute_exists(pk) AND (leaseUntil <= :now OR ${who.leftBehind("leaseOwner")})`,
+    ExpressionAttributeValues: {
+      ":until": later(now, leaseMs),
+      ":owner": owner,
+      ":one": 1,
+      ":now": now,
+      ...who.values,
+    },
     ReturnValues: "ALL_NEW",
   });
   const answer = await unlessLost(table.client.send(update));

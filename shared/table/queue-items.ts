@@ -4,6 +4,7 @@ import type { QueueKey } from "../kernel/ids.ts";
 import { orgSlug } from "../kernel/ids.ts";
 import type { EpochMs } from "../kernel/time.ts";
 import type { QueueMeta, QueueRecord } from "../queue/app/ports.ts";
+import type { QueueState } from "../queue/engine/types.ts";
 import { queueSettingsPatch, resolveSettings } from "../schemas/queue-settings.ts";
 import { keys } from "./keys.ts";
 import * as shapes from "./shapes.ts";
@@ -108,33 +109,8 @@ export const toMetaItem = (key: QueueKey, version: number, wakeAt: EpochMs | und
   known,
 });
 
-/** A queue before anything happened to it. */
-export const newMeta = (record: QueueRecord): QueueMeta => ({
-  id: record.id,
-  branch: record.key.branch,
-  mode: record.config.settings.mode,
-  tip: null,
-  tipDoubted: false,
-  tipRead: null,
-  closed: { totalMs: 0, since: null },
-  holds: [],
-  landing: null,
-  lineage: [],
-  tipTestDue: null,
-  nextPlace: 0,
-  nextRun: 1,
-  nextRead: 1,
-  totals: {
-    merged: 0,
-    failed: 0,
-    cancelled: 0,
-    restarts: 0,
-    runsStarted: 0,
-    bisectionRunsStarted: 0,
-    runsPassed: 0,
-    runsFailed: 0,
-    runsCancelled: 0,
-    repeats: 0,
-    landings: 0,
-  },
-});
+/** The loop's own part of a queue's state; config, entries and runs have items of their own. */
+export function metaOf(state: QueueState): QueueMeta {
+  const { config: _c, entries: _e, runs: _r, ...meta } = state;
+  return meta;
+}

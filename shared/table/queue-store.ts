@@ -1,6 +1,7 @@
 /** The queue's part of the table, as its use cases see it. */
 import type { OrgSlug, QueueKey, RepoKey } from "../kernel/ids.ts";
 import type { QueueStore } from "../queue/app/ports.ts";
+import type { Claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
 import { fromDueItem } from "./due.ts";
 import { historyStore } from "./history-store.ts";
@@ -8,16 +9,16 @@ import { inboxItem } from "./inbox.ts";
 import { keys } from "./keys.ts";
 import { liveStore } from "./live-store.ts";
 import { outboxStore } from "./outbox.ts";
-import { fromConfigItem, newMeta, queueKey, toConfigItem, toMetaItem } from "./queue-items.ts";
+import { fromConfigItem, metaOf, queueKey, toConfigItem, toMetaItem } from "./queue-items.ts";
 import { getItem, query } from "./read.ts";
 import { recording } from "./recording.ts";
 import { ABSENT, put, remove, transact, unchanged } from "./transaction.ts";
 
-export const queueStore = (table: Table): QueueStore => ({
+export const queueStore = (table: Table, who?: Claimant): QueueStore => ({
   ...recordStore(table),
   ...liveStore(table),
   ...historyStore(table),
-  ...outboxStore(table),
+  ...outboxStore(table, who),
 });
 
 function recordStore(table: Table): Pick<QueueStore, "find" | "list" | "create" | "update" | "remove" | "due"> {
@@ -27,11 +28,11 @@ function recordStore(table: Table): Pick<QueueStore, "find" | "list" | "create" 
       return item === undefined ? undefined : fromConfigItem(item);
     },
     list: (org, repo) => listed(table, org, repo),
-    create: async (record, recorded) => {
+    create: async (record, state, recorded) => {
       const { key } = record;
       const done = await transact(table, [
         put(table, toConfigItem(record), ABSENT),
-        put(table, toMetaItem(key, 1, undefined, newMeta(record))),
+        put(table, toMetaItem(key, 1, undefined, metaOf(state))),
         put(table, { ...keys.queuePointer(key), entity: "QUEUE_POINTER", schema: 1, key }),
         put(table, { ...keys.due(key), entity: "DUE", schema: 1, key, wakeAt: null }),
         recording(table, recorded),

@@ -84,7 +84,11 @@ export type Conflict = "CONFLICT";
 export type QueueStore = {
   readonly find: (key: QueueKey) => Promise<QueueRecord | undefined>;
   readonly list: (org: OrgSlug, repo?: RepoKey) => Promise<readonly QueueKey[]>;
-  readonly create: (record: QueueRecord, recorded: Recorded | undefined) => Promise<"CREATED" | Conflict>;
+  readonly create: (
+    record: QueueRecord,
+    state: QueueState,
+    recorded: Recorded | undefined,
+  ) => Promise<"CREATED" | Conflict>;
   /** On condition of `record.revision`; writes `next` with the revision raised, and wakes the loop. */
   readonly update: (
     record: QueueRecord,
@@ -209,5 +213,12 @@ export const CRASH_POINTS = [
   "effect:read-tip:done",
   "effect:finished",
   "report:before-write",
+  "host:branch-made",
+  "host:job-recorded",
+  "host:result-written",
+  "host:close-recorded",
+  "host:branch-removed",
+  "host:target-moved",
+  "host:merge-noted",
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];

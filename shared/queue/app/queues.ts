@@ -3,6 +3,7 @@ import type { OrgSlug, QueueKey, RepoKey } from "../../kernel/ids.ts";
 import { queueId } from "../../kernel/ids.ts";
 import { fail, ok } from "../../kernel/result.ts";
 import type { EpochMs } from "../../kernel/time.ts";
+import { newQueue } from "../engine/new-queue.ts";
 import { compareEntries, isAdmitted } from "../engine/order.ts";
 import { modeInForce, permitsOf } from "../engine/permits.ts";
 import type { Entry, Mode, OperatorState, QueueStateName } from "../engine/types.ts";
@@ -58,8 +59,9 @@ export async function createQueue(app: QueueApp, asked: QueueCreation, record: R
     revision: 1,
     deleting: false,
   };
-  const view = viewOf(queue, { mode: queue.config.settings.mode, holds: [], entries: new Map() }, now);
-  if ((await app.queues.create(queue, record(view))) === "CREATED") return ok(view);
+  const fresh = newQueue(queue.id, key.branch, queue.config);
+  const view = viewOf(queue, fresh, now);
+  if ((await app.queues.create(queue, fresh, record(view))) === "CREATED") return ok(view);
   const where = `${repo.host}/${repo.owner}/${repo.name}`;
   return fail(
     "QUEUE_ALREADY_EXISTS",
