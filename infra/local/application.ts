@@ -15,6 +15,7 @@ import type { Schedule } from "./schedules.ts";
 import type { Mapping } from "./stream-delivery.ts";
 import { insertsOf } from "./stream-record.ts";
 import type { Uploads } from "./uploads.ts";
+import { workerName } from "./worker-name.ts";
 
 /** What the local server lends the application. */
 export type LocalContext = {
@@ -76,7 +77,7 @@ export async function localApplication(context: LocalContext): Promise<Applicati
     return made;
   };
   const git = await gitHosts({ data, repositories, host, log, app, nudge });
-  made = wired({ table, log, blobs, uploads, hosts: git.hosts });
+  made = wired({ table, log, blobs, uploads, hosts: git.hosts, worker: workerName(data) });
   useWiring(made);
   return {
     authorize: await authorizer(),

@@ -13,7 +13,7 @@ import { CannotStart, oneLine } from "./cannot-start.ts";
 import { type DataLock, type LockOwner, lock } from "./data-lock.ts";
 import { readJsonFile, writeFileAtomically } from "./files.ts";
 import { isRunning, ownIdentity, processIdentity } from "./process-identity.ts";
-import { tuneStreamStorage } from "./stream-storage.ts";
+import { trimStreamStorage, tuneStreamStorage } from "./stream-storage.ts";
 import { databasePath, endOrphan, startTableProcess } from "./table-process.ts";
 
 /** `<data>/endpoint`: how tools reach the table of a running server, and which server that is. */
@@ -23,6 +23,8 @@ type EndpointFile = z.infer<typeof endpointFile>;
 export type DataTable = {
   readonly table: Table;
   readonly endpoint: string;
+  /** Drops what nobody needs any more. Where the table is another's, so is this. */
+  readonly trim: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -51,7 +53,7 @@ async function elsewhere(endpoint: string, env: NodeJS.ProcessEnv): Promise<Data
   } catch (error) {
     throw new CannotStart(`The table at DYNAMODB_ENDPOINT=${endpoint} does not answer as one: ${oneLine(error)}`);
   }
-  return { table, endpoint, close: async () => table.client.destroy() };
+  return { table, endpoint, trim: async () => {}, close: async () => table.client.destroy() };
 }
 
 async function started(data: string, held: DataLock, log: Log, env: NodeJS.ProcessEnv): Promise<DataTable> {
@@ -61,13 +63,14 @@ async function started(data: string, held: DataLock, log: Log, env: NodeJS.Proce
     const table = connectTo(running.endpoint, env);
     await ensureTable(table);
     await tuneStreamStorage(databasePath(data), log);
+    const trim = (): Promise<void> => trimStreamStorage(databasePath(data), log);
     const close = async (): Promise<void> => {
       rmSync(endpointPath(data), { force: true });
       table.client.destroy();
       await running.stop();
       held.release();
     };
-    return { table, endpoint: running.endpoint, close };
+    return { table, endpoint: running.endpoint, trim, close };
   } catch (error) {
     held.release();
     throw error;
@@ -103,7 +106,7 @@ async function ofRunningServer(data: string, server: LockOwner, env: NodeJS.Proc
     const found = readJsonFile(endpointPath(data), endpointFile);
     if (found !== undefined && found.server.pid === server.pid && isRunning(found.server)) {
       const table = connectTo(found.endpoint, env);
-      return { table, endpoint: found.endpoint, close: async () => table.client.destroy() };
+      return { table, endpoint: found.endpoint, trim: async () => {}, close: async () => table.client.destroy() };
     }
   }
   throw new CannotStart(`The server on ${data} (process ${server.pid}) has not made its table reachable; try again.`);

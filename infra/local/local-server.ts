@@ -42,6 +42,7 @@ export type LocalServer = {
 
 const HOST = "127.0.0.1";
 const REQUESTS_END_MS_MAX = 10_000;
+const TRIM = { name: "trim", cron: "17 * * * *", atStart: true };
 
 /** Undone in reverse order; every step runs, whatever the one before it did. */
 function undoing(log: Log) {
@@ -106,7 +107,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalServer> {
 
 async function run(
   options: LocalOptions,
-  { table, endpoint }: DataTable,
+  { table, endpoint, trim }: DataTable,
   undo: ReturnType<typeof undoing>,
 ): Promise<LocalServer> {
   const { data } = options;
@@ -128,7 +129,7 @@ async function run(
   const stream = runStream(data, application, { table, endpoint, log });
   nudge = stream.nudge;
   undo.later(stream.stop);
-  const schedules = startSchedules(application.schedules, log);
+  const schedules = startSchedules([...application.schedules, { ...TRIM, run: trim }], log);
   undo.later(schedules.stop);
 
   const handler = nudging(await handlers(log), stream.nudge);

@@ -9,10 +9,13 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** npm passes a Ctrl-C on as a second signal; only one that comes later means "now". */
 const INSIST_AFTER_MS = 1_000;
+/** What does not end by then is left to the next start, which copes with worse. */
+const STOP_MS_MAX = 30_000;
 
 function stopOnSignal(server: LocalServer): void {
   let since: number | undefined;
   const stop = async (): Promise<void> => {
+    setTimeout(() => process.exit(1), STOP_MS_MAX);
     await server.stop();
     process.exit(0);
   };

@@ -12,6 +12,9 @@ import type { Table } from "../../shared/table/client.ts";
 import type { Position } from "./stream-checkpoint.ts";
 import { toLambdaRecord } from "./stream-record.ts";
 
+/** A record may hold two images of 400 KB, and dynoxide, unlike AWS, puts no limit on an answer's size. */
+const RECORDS_AT_ONCE = 100;
+
 export async function streamOf({ client, name }: Table): Promise<string> {
   const { Table: described } = await client.send(new DescribeTableCommand({ TableName: name }));
   if (described?.LatestStreamArn === undefined) throw new Error(`the table ${name} has no stream`);
@@ -71,7 +74,9 @@ export function streamReader(client: DynamoDBStreamsClient, start: Position): St
     const shard = await currentShard();
     if (shard === undefined) return [];
     iterator ??= await iteratorOf(shard);
-    const { Records = [], NextShardIterator } = await client.send(new GetRecordsCommand({ ShardIterator: iterator }));
+    const { Records = [], NextShardIterator } = await client.send(
+      new GetRecordsCommand({ ShardIterator: iterator, Limit: RECORDS_AT_ONCE }),
+    );
     iterator = NextShardIterator;
     if (Records.length === 0 && NextShardIterator === undefined) finish(shard);
     return Records.map((record) => toLambdaRecord(record, position.stream));

@@ -49,7 +49,8 @@ function spawnTable(binary: string, port: number, data: string | null): ChildPro
     return spawn("/bin/sh", ["-c", WATCHED, binary, "serve", "--host", "127.0.0.1", "--port", String(port), ...place], {
       stdio: ["pipe", output, output],
       detached: true,
-      env: {},
+      // Nothing of ours but the way to `cat`.
+      env: { PATH: process.env["PATH"] },
     });
   } finally {
     if (typeof output === "number") closeSync(output);
