@@ -7,6 +7,7 @@ import { systemClock } from "../shared/kernel/time.ts";
 import type { BlobStore, QueueApp } from "../shared/queue/app/ports.ts";
 import type { UploadDoor } from "../shared/queue/app/uploads.ts";
 import { resolveSettings } from "../shared/schemas/queue-settings.ts";
+import { claimant } from "../shared/table/claimant.ts";
 import type { Table } from "../shared/table/client.ts";
 import { idempotencyStore } from "../shared/table/idempotency.ts";
 import { queueStore } from "../shared/table/queue-store.ts";
@@ -24,21 +25,26 @@ export type Parts = {
   readonly blobs: BlobStore;
   readonly uploads: UploadDoor;
   readonly hosts: CodeHosts;
+  /** Set where one process at a time is this worker: what its earlier lives left half done is taken up at once. */
+  readonly worker?: string;
 };
 
-export const wired = ({ table, log, blobs, uploads, hosts }: Parts): Wiring => ({
-  log,
-  clock: systemClock,
-  newId: randomUUID,
-  resolveSettings,
-  passing: crashPoints(process.env["MAINLINE_CRASH_AT"]),
-  queues: queueStore(table),
-  targets: targetsStore(table, blobs),
-  tokens: tokenStore(table),
-  idempotency: idempotencyStore(table),
-  uploads,
-  hosts,
-});
+export function wired({ table, log, blobs, uploads, hosts, worker }: Parts): Wiring {
+  const who = claimant(worker);
+  return {
+    log,
+    clock: systemClock,
+    newId: randomUUID,
+    resolveSettings,
+    passing: crashPoints(process.env["MAINLINE_CRASH_AT"]),
+    queues: queueStore(table, who),
+    targets: targetsStore(table, blobs),
+    tokens: tokenStore(table),
+    idempotency: idempotencyStore(table, who),
+    uploads,
+    hosts,
+  };
+}
 
 let made: Wiring | undefined;
 

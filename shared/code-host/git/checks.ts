@@ -8,6 +8,7 @@ import type { Git } from "./git.ts";
 import { type Check, type Job, type Jobs, logPath } from "./job.ts";
 import type { Outcome } from "./messenger.ts";
 import { createSerial, type Limit } from "./order.ts";
+import type { Passing } from "./points.ts";
 import type { Repositories } from "./repository.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -34,9 +35,11 @@ export type ChecksNeeds = {
   readonly news: HostNews;
   readonly log: Log;
   readonly limit: Limit;
+  readonly passing: Passing;
 };
 
-export function createChecks({ git, jobs, repositories, sandbox, hidden, news, log, limit }: ChecksNeeds): Checks {
+export function createChecks(needs: ChecksNeeds): Checks {
+  const { git, jobs, repositories, sandbox, hidden, news, log, limit, passing } = needs;
   const serial = createSerial();
 
   const change: Checks["change"] = (live, change) =>
@@ -59,6 +62,7 @@ export function createChecks({ git, jobs, repositories, sandbox, hidden, news, l
   const settle = async (live: Live, check: Check, outcome: Exclude<Outcome, { kind: "STOPPED" }>): Promise<void> => {
     try {
       await change(live, (job) => withOutcome(job, check, outcome));
+      passing("host:result-written");
     } catch (error) {
       // The disk: the result cannot be kept, so there is none.
       const what = `the result of ${check.context} cannot be written: ${error instanceof Error ? error.message : ""}`;

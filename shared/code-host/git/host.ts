@@ -13,6 +13,7 @@ import { land } from "./land.ts";
 import { isRunName } from "./names.ts";
 import { newJob } from "./new-job.ts";
 import { createLimit } from "./order.ts";
+import type { Passing } from "./points.ts";
 import { type Judgements, readPullRequest } from "./pull-request.ts";
 import { createRepositories } from "./repository.ts";
 import { createRuns } from "./runs.ts";
@@ -34,6 +35,7 @@ export type GitHostOptions = {
   readonly sandbox: Sandbox;
   /** Checks that run at the same time; the rest wait. The number of cores, at least 2, if not given. */
   readonly checksAtOnce?: number;
+  readonly passing?: Passing;
 };
 
 export type GitHost = CodeHost & {
@@ -48,7 +50,7 @@ export type GitHost = CodeHost & {
 };
 
 export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
-  const { host, news, log, clock } = options;
+  const { host, news, log, clock, passing = () => {} } = options;
   await mkdir(join(options.work, "runs"), { recursive: true, mode: 0o700 });
   await mkdir(join(options.work, "home"), { recursive: true });
   const work = await realpath(options.work);
@@ -58,8 +60,8 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
   const jobs = createJobs(work);
   const limit = createLimit(options.checksAtOnce ?? Math.max(2, availableParallelism()));
   const hidden = [options.repositories, work];
-  const checks = createChecks({ git, jobs, repositories, hidden, sandbox: options.sandbox, news, log, limit });
-  const runs = createRuns({ jobs, checks, repositories, news, log, clock });
+  const checks = createChecks({ git, jobs, repositories, hidden, sandbox: options.sandbox, news, log, limit, passing });
+  const runs = createRuns({ jobs, checks, repositories, news, log, clock, passing });
   const judgements: Judgements = new Map();
   const look = createLook(repositories, news, log);
   const watch = createWatch(look, SECOND_MS, log);
@@ -73,12 +75,12 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
     buildRun: (request) =>
       guarded(async () => {
         const repo = await repositories.open(request.repo);
-        return runs.open(named(request.run), () => newJob(repo, request));
+        return runs.open(named(request.run), () => newJob(repo, request, passing));
       }),
     repeatChecks: (_repo, run, repeat, contexts) => guarded(() => runs.repeat(named(run), repeat, contexts)),
     statuses: (_repo, run) => guarded(() => runs.statuses(named(run))),
     closeRun: (repo, run, branch) => guarded(() => runs.close(named(run), tombstone(run, repo, branch))),
-    land: (request) => guarded(async () => land(await repositories.open(request.repo), request)),
+    land: (request) => guarded(async () => land(await repositories.open(request.repo), request, passing)),
     recover: runs.recover,
     look,
     watch: watch.start,

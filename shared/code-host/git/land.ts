@@ -10,6 +10,7 @@ import { pathsInWords } from "./merge.ts";
 import { isBranchName, isObjectName, OWN_BRANCHES } from "./names.ts";
 import { isAncestor, readCommit } from "./objects.ts";
 import { writeMergedHead } from "./pulls.ts";
+import type { Passing } from "./points.ts";
 import { swapRef } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { targetSha, tipAt } from "./tip.ts";
@@ -21,7 +22,7 @@ export type LandAnswer =
 const refused = (what: string): LandAnswer => ({ ok: false, why: { kind: "REFUSED", what } });
 const MOVED: LandAnswer = { ok: false, why: { kind: "TIP_MOVED" } };
 
-export async function land(repo: Repository, request: LandRequest): Promise<LandAnswer> {
+export async function land(repo: Repository, request: LandRequest, passing: Passing): Promise<LandAnswer> {
   const { targetBranch, expectedTip } = request;
   const target = `refs/heads/${targetBranch}`;
   if (!isBranchName(targetBranch) || target.startsWith(OWN_BRANCHES) || !isObjectName(expectedTip))
@@ -32,7 +33,9 @@ export async function land(repo: Repository, request: LandRequest): Promise<Land
   // What stands in the way of landing on a tip that is not there any more is no fault of the pull request.
   if (!("commit" in candidate)) return present === expectedTip ? candidate : MOVED;
   if (!(await place(repo, request, candidate.commit))) return MOVED;
+  passing("host:target-moved");
   for (const change of request.changes) await writeMergedHead(repo.dir, change.prNumber, change.headSha);
+  passing("host:merge-noted");
   // The tip as landed: if somebody pushed on top since, that is a movement of its own, seen by the next look.
   const tip = await tipAt(repo, candidate.commit);
   return { ok: true, value: { tip, trees: tip.tree === candidate.tree ? "EQUAL" : "DIFFERENT" } };

@@ -4,13 +4,14 @@ import { type BuildAnswer, buildStack } from "./build.ts";
 import { CONFIG_FILE, type ConfigRead, readConfigFile } from "./config-file.ts";
 import type { Check, Job } from "./job.ts";
 import { isBranchName, isRunName, OWN_BRANCHES } from "./names.ts";
+import type { Passing } from "./points.ts";
 import { setRef } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 
 export type JobAnswer = { readonly ok: true; readonly value: Job } | Extract<BuildAnswer, { ok: false }>;
 
 /** Nothing is on record yet when it returns: doing it again gives the same commit on the same branch. */
-export async function newJob(repo: Repository, request: BuildRequest): Promise<JobAnswer> {
+export async function newJob(repo: Repository, request: BuildRequest, passing: Passing): Promise<JobAnswer> {
   const ref = `refs/heads/${request.branch}`;
   if (!isRunName(request.run) || !isBranchName(request.branch) || !ref.startsWith(OWN_BRANCHES))
     throw new HostUnavailable(`run ${request.run} and branch ${request.branch} are not names that can be used here`);
@@ -19,6 +20,7 @@ export async function newJob(repo: Repository, request: BuildRequest): Promise<J
   const config = await readConfigFile(repo.objects, stack.value.commit);
   // The branch keeps the commit from being collected while the run lives.
   await setRef(repo, ref, stack.value.commit);
+  passing("host:branch-made");
   const { run, branch, base, changes, required } = request;
   return {
     ok: true,

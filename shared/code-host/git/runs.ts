@@ -10,6 +10,7 @@ import { removeFolder } from "./checkout.ts";
 import { type Check, type Job, type Jobs, TOMBSTONE } from "./job.ts";
 import type { JobAnswer } from "./new-job.ts";
 import { createSerial } from "./order.ts";
+import type { Passing } from "./points.ts";
 import { dropRef } from "./refs.ts";
 import type { Repositories } from "./repository.ts";
 import { OWN_BRANCHES } from "./names.ts";
@@ -25,9 +26,10 @@ type Needs = {
   readonly news: HostNews;
   readonly log: Log;
   readonly clock: Clock;
+  readonly passing: Passing;
 };
 
-export function createRuns({ jobs, checks, repositories, news, log, clock }: Needs) {
+export function createRuns({ jobs, checks, repositories, news, log, clock, passing }: Needs) {
   const lives = new Map<RunId, Live>();
   const serial = createSerial();
   let stopping = false;
@@ -56,6 +58,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock }: Nee
       const closedAt = found?.job.closedAt ?? null;
       const live: Live = { job: { ...made.value, closedAt }, running: new Map() };
       await jobs.write(live.job);
+      passing("host:job-recorded");
       // A close that overtook the building of its run: what was closed is not tested any more.
       if (closedAt !== null) await dropBranch(live);
       else {
@@ -70,6 +73,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock }: Nee
     try {
       if (`refs/heads/${branch}`.startsWith(OWN_BRANCHES))
         await dropRef(await repositories.open(repo), `refs/heads/${branch}`);
+      passing("host:branch-removed");
       await checks.change(live, (job) => ({ ...job, branchGone: true }));
     } catch (error) {
       // A repository that is away, perhaps for good: not a reason to repeat the closing for ever. recover() looks again.
@@ -82,6 +86,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock }: Nee
       const live = (await find(run)) ?? { job: tombstone, running: new Map() };
       if (live.job.branchGone) return;
       await checks.change(live, (job) => ({ ...job, closedAt: job.closedAt ?? clock() }));
+      passing("host:close-recorded");
       lives.delete(run);
       await checks.stop(live);
       await dropBranch(live);
