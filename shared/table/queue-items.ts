@@ -69,23 +69,28 @@ const totals = z.object({
   landings: z.number(),
 });
 
-const known = z.object({
-  id: shapes.queueIdShape,
-  branch: z.string(),
-  mode: z.enum(["SINGLE", "PARALLEL"]),
-  tip: shapes.tip.nullable(),
-  tipDoubted: z.boolean(),
-  tipRead: z.number().nullable(),
-  closed: z.object({ totalMs: z.number(), since: shapes.time.nullable() }),
-  holds: z.array(shapes.hold),
-  landing: shapes.landing.nullable(),
-  lineage: z.array(shapes.landedStep),
-  tipTestDue: z.string().nullable(),
-  nextPlace: z.number(),
-  nextRun: z.number(),
-  nextRead: z.number(),
-  totals,
-}) satisfies z.ZodType<QueueMeta>;
+const known = shapes.shapeOf<QueueMeta>()(
+  z.object({
+    id: shapes.queueIdShape,
+    branch: z.string(),
+    mode: z.enum(["SINGLE", "PARALLEL"]),
+    tip: shapes.tip.nullable(),
+    tipDoubted: z.boolean(),
+    tipRead: z.number().nullable(),
+    closed: z.object({ totalMs: z.number(), since: shapes.time.nullable() }),
+    holds: z.array(shapes.hold),
+    landing: shapes.landing.nullable(),
+    lineage: z.array(shapes.landedStep),
+    tipTestDue: z.string().nullable(),
+    nextPlace: z.number(),
+    nextRun: z.number(),
+    nextRead: z.number(),
+    totals,
+    tipTestBroken: z.exactOptional(shapes.broken.nullable()),
+    readsDue: z.exactOptional(z.array(z.number())),
+    reached: z.exactOptional(z.array(shapes.sha)),
+  }),
+);
 
 const meta = z.object({
   entity: z.literal("QUEUE_META"),

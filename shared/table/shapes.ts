@@ -19,6 +19,15 @@ import {
   type Tip,
 } from "../queue/engine/types.ts";
 
+/**
+ * Holds a shape to a type in both directions: what it gives is a `T`, and every field of `T`, optional ones too, has
+ * its place. A field without one would be dropped silently at the next read.
+ */
+export const shapeOf =
+  <T>() =>
+  <S extends z.ZodType<T>>(schema: Exclude<keyof T, keyof z.output<S>> extends never ? S : never): S =>
+    schema;
+
 export const time = z.number().transform(epochMs);
 export const sha = z.string().transform(commitSha);
 export const tree = z.string().transform(treeSha);
@@ -28,30 +37,34 @@ export const queueIdShape = z.string().transform(queueId);
 const text = z.string();
 const count = z.number();
 
-export const tip = z.object({
-  sha,
-  tree,
-  required: z.object({ source: z.enum(STATUS_SOURCES), statuses: z.array(text) }).nullable(),
-  configProblem: text.nullable(),
-}) satisfies z.ZodType<Tip>;
+export const tip = shapeOf<Tip>()(
+  z.object({
+    sha,
+    tree,
+    required: z.object({ source: z.enum(STATUS_SOURCES), statuses: z.array(text) }).nullable(),
+    configProblem: text.nullable(),
+  }),
+);
 
 const author = z.object({ name: text, email: text });
 
-const facts = z.object({
-  number: count,
-  state: z.enum(["OPEN", "CLOSED", "MERGED"]),
-  draft: z.boolean(),
-  title: text,
-  url: text,
-  author,
-  headSha: sha,
-  headBranch: text,
-  baseBranch: text,
-  fromFork: z.boolean(),
-  mergeability: z.enum(["UNSPECIFIED", "IN_PROGRESS", "MERGEABLE", "NOT_MERGEABLE"]),
-  judgedOn: sha.nullable(),
-  obstacle: text.nullable(),
-}) satisfies z.ZodType<PullRequestFacts>;
+const facts = shapeOf<PullRequestFacts>()(
+  z.object({
+    number: count,
+    state: z.enum(["OPEN", "CLOSED", "MERGED"]),
+    draft: z.boolean(),
+    title: text,
+    url: text,
+    author,
+    headSha: sha,
+    headBranch: text,
+    baseBranch: text,
+    fromFork: z.boolean(),
+    mergeability: z.enum(["UNSPECIFIED", "IN_PROGRESS", "MERGEABLE", "NOT_MERGEABLE"]),
+    judgedOn: sha.nullable(),
+    obstacle: text.nullable(),
+  }),
+);
 
 const troubleKind = z.enum(["NOT_CONNECTED", "UNREACHABLE", "NOT_FOUND"]);
 const priority = z.object({ value: count, byDefault: z.boolean() });
@@ -61,48 +74,53 @@ export const targets = z.union([
 ]);
 const wish = z.object({ by: text, at: time });
 
-export const asked = z.object({
-  cancel: z.exactOptional(wish),
-  restart: z.exactOptional(wish),
-  priority: z.exactOptional(priority),
-  noBatch: z.exactOptional(z.boolean()),
-  targets: z.exactOptional(targets),
-}) satisfies z.ZodType<Asked>;
+export const asked = shapeOf<Asked>()(
+  z.object({
+    cancel: z.exactOptional(wish),
+    restart: z.exactOptional(wish),
+    priority: z.exactOptional(priority),
+    noBatch: z.exactOptional(z.boolean()),
+    targets: z.exactOptional(targets),
+  }),
+);
 
+export const broken = z.object({ what: text, count, retryAt: time });
 const conclusion = z.object({ reason: z.enum(REASONS), message: text });
 
-export const entry = z.object({
-  id: entryIdShape,
-  prNumber: count,
-  submittedAt: time,
-  submittedBy: text,
-  state: z.enum(ENTRY_STATES),
-  stateChangedAt: time,
-  headSha: sha.nullable(),
-  pr: facts.nullable(),
-  factsAt: time.nullable(),
-  trouble: z.object({ kind: troubleKind, what: text, count, retryAt: time }).nullable(),
-  askedAgainFor: sha.nullable(),
-  priority,
-  noBatch: z.boolean(),
-  targets: targets.nullable(),
-  closedMsBefore: count,
-  admittedAt: time.nullable(),
-  place: count.nullable(),
-  group: z.string().transform(groupId).nullable(),
-  conflictsWith: entryIdShape.nullable(),
-  broken: z.object({ what: text, count, retryAt: time }).nullable(),
-  refusal: text.nullable(),
-  lastRun: runIdShape.nullable(),
-  verifiedBy: runIdShape.nullable(),
-  firstTestAt: time.nullable(),
-  testedMs: count,
-  restartedAt: z.array(time),
-  moves: count,
-  endedAt: time.nullable(),
-  conclusion: conclusion.nullable(),
-  asked,
-}) satisfies z.ZodType<Entry>;
+export const entry = shapeOf<Entry>()(
+  z.object({
+    id: entryIdShape,
+    prNumber: count,
+    submittedAt: time,
+    submittedBy: text,
+    state: z.enum(ENTRY_STATES),
+    stateChangedAt: time,
+    headSha: sha.nullable(),
+    pr: facts.nullable(),
+    factsAt: time.nullable(),
+    trouble: z.object({ kind: troubleKind, what: text, count, retryAt: time }).nullable(),
+    askedAgainFor: sha.nullable(),
+    priority,
+    noBatch: z.boolean(),
+    targets: targets.nullable(),
+    closedMsBefore: count,
+    admittedAt: time.nullable(),
+    place: count.nullable(),
+    group: z.string().transform(groupId).nullable(),
+    conflictsWith: entryIdShape.nullable(),
+    broken: broken.nullable(),
+    refusal: text.nullable(),
+    lastRun: runIdShape.nullable(),
+    verifiedBy: runIdShape.nullable(),
+    firstTestAt: time.nullable(),
+    testedMs: count,
+    restartedAt: z.array(time),
+    moves: count,
+    endedAt: time.nullable(),
+    conclusion: conclusion.nullable(),
+    asked,
+  }),
+);
 
 const statusCheck = z.object({
   context: text,
@@ -111,53 +129,59 @@ const statusCheck = z.object({
   description: text.nullable(),
 });
 
-export const run = z.object({
-  id: runIdShape,
-  kind: z.enum(["MAIN", "BISECTION", "TIP"]),
-  group: z.array(entryIdShape),
-  predecessors: z.array(entryIdShape),
-  assumedOut: z.array(entryIdShape),
-  base: sha,
-  landingsBefore: count,
-  phase: z.enum(["BUILDING", "TESTING", "PASSED", "FAILED", "REPEATING"]),
-  branch: text,
-  commit: sha.nullable(),
-  tree: tree.nullable(),
-  required: z.array(text),
-  requiredSource: z.enum(STATUS_SOURCES),
-  startedAt: time,
-  testingSince: time.nullable(),
-  deadline: time.nullable(),
-  lateRead: z.enum(["NONE", "ASKED", "ANSWERED"]),
-  statuses: z.array(statusCheck),
-  complete: z.boolean(),
-  repeats: count,
-  failure: z
-    .object({ kind: z.enum(["CHECKS", "TIMEOUT", "NO_REQUIRED_STATUSES"]), contexts: z.array(text) })
-    .nullable(),
-  endedAt: time.nullable(),
-}) satisfies z.ZodType<Run>;
+export const run = shapeOf<Run>()(
+  z.object({
+    id: runIdShape,
+    kind: z.enum(["MAIN", "BISECTION", "TIP"]),
+    group: z.array(entryIdShape),
+    predecessors: z.array(entryIdShape),
+    assumedOut: z.array(entryIdShape),
+    base: sha,
+    landingsBefore: count,
+    phase: z.enum(["BUILDING", "TESTING", "PASSED", "FAILED", "REPEATING"]),
+    branch: text,
+    commit: sha.nullable(),
+    tree: tree.nullable(),
+    required: z.array(text),
+    requiredSource: z.enum(STATUS_SOURCES),
+    startedAt: time,
+    testingSince: time.nullable(),
+    deadline: time.nullable(),
+    lateRead: z.enum(["NONE", "ASKED", "ANSWERED"]),
+    statuses: z.array(statusCheck),
+    complete: z.boolean(),
+    repeats: count,
+    failure: z
+      .object({ kind: z.enum(["CHECKS", "TIMEOUT", "NO_REQUIRED_STATUSES"]), contexts: z.array(text) })
+      .nullable(),
+    endedAt: time.nullable(),
+  }),
+);
 
-export const endedRun = z.object({
-  run,
-  tested: z.array(z.object({ prNumber: count, title: text.nullable(), url: text.nullable() })),
-  outcome: z.enum(["SUCCEEDED", "FAILED", "CANCELLED"]),
-  why: text,
-  at: time,
-}) satisfies z.ZodType<EndedRun>;
+export const endedRun = shapeOf<EndedRun>()(
+  z.object({
+    run,
+    tested: z.array(z.object({ prNumber: count, title: text.nullable(), url: text.nullable() })),
+    outcome: z.enum(["SUCCEEDED", "FAILED", "CANCELLED"]),
+    why: text,
+    at: time,
+  }),
+);
 
-export const move = z.object({
-  entry: entryIdShape,
-  prNumber: count,
-  number: count,
-  from: z.enum(ENTRY_STATES).nullable(),
-  to: z.enum(ENTRY_STATES),
-  reason: z.enum(REASONS),
-  message: text,
-  cause: text,
-  run: runIdShape.nullable(),
-  at: time,
-}) satisfies z.ZodType<Move>;
+export const move = shapeOf<Move>()(
+  z.object({
+    entry: entryIdShape,
+    prNumber: count,
+    number: count,
+    from: z.enum(ENTRY_STATES).nullable(),
+    to: z.enum(ENTRY_STATES),
+    reason: z.enum(REASONS),
+    message: text,
+    cause: text,
+    run: runIdShape.nullable(),
+    at: time,
+  }),
+);
 
 export const hold = z.object({ kind: z.enum(HOLD_KINDS), since: time, detail: text });
 
