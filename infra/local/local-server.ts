@@ -162,11 +162,14 @@ function runStream(
   });
 }
 
-/** A request may have written something: its functions need not wait for the next poll. */
+const WRITING: ReadonlySet<string> = new Set(allRoutes.filter((route) => route.writes).map((route) => route.id));
+
+/** After a request that may have written, the stream's functions need not wait for the next poll. */
 const nudging =
   (load: (id: string) => Promise<ApiHandler>, nudge: () => void) =>
   async (id: string): Promise<ApiHandler> => {
     const handler = await load(id);
+    if (!WRITING.has(id)) return handler;
     return async (event, context) => {
       const answer = await handler(event, context);
       nudge();
