@@ -73,7 +73,8 @@ async function claim(
     TableName: table.name,
     Key: keys.effect(key, effect),
     UpdateExpression: "SET leaseUntil = :until, leaseOwner = :owner, attempts = attempts + :one",
-    ConditionExpression: `attribute_exists(pk) AND (leaseUntil <= :now OR ${who.leftBehind("leaseOwner")})`,
+    // The last alternative: an attempt whose answer was lost is repeated, and must not be refused by its own success.
+    ConditionExpression: `attribute_exists(pk) AND (leaseUntil <= :now OR ${who.leftBehind("leaseOwner")} OR leaseOwner = :owner)`,
     ExpressionAttributeValues: {
       ":until": later(now, leaseMs),
       ":owner": owner,
