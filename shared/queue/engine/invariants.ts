@@ -73,15 +73,23 @@ function landsOnlyWhenAllowed(state: QueueState, land: Land, run: Run, now: Epoc
 }
 
 function slotsAreKept(before: QueueState, state: QueueState): readonly string[] {
-  const used = (of: QueueState, bisection: boolean): number =>
-    [...of.runs.values()].filter((run) => isInProgress(run) && (run.kind === "BISECTION") === bisection).length;
   const { concurrency, bisectionConcurrency } = state.config.settings;
-  const over = (bisection: boolean, max: number): boolean =>
-    used(state, bisection) > max && used(state, bisection) > used(before, bisection);
   return [
-    ...(over(false, concurrency) ? ["more test runs than slots in the main lane"] : []),
-    ...(over(true, bisectionConcurrency) ? ["more bisection runs than slots"] : []),
+    ...(isOverfull(before, state, false, concurrency) ? ["more test runs than slots in the main lane"] : []),
+    ...(isOverfull(before, state, true, bisectionConcurrency) ? ["more bisection runs than slots"] : []),
   ];
+}
+
+/**
+ * Whether a start or a repeat went beyond the slots. Lowering their number stops nothing; and a run that failed and goes
+ * on, because what failed is not required any more, was started long ago.
+ */
+function isOverfull(before: QueueState, state: QueueState, bisection: boolean, max: number): boolean {
+  const holding = (of: QueueState): readonly Run[] =>
+    [...of.runs.values()].filter((run) => isInProgress(run) && (run.kind === "BISECTION") === bisection);
+  const now = holding(state);
+  const goesOn = now.filter((run) => run.phase === "TESTING" && before.runs.get(run.id)?.phase === "FAILED").length;
+  return now.length > max && now.length > holding(before).length + goesOn;
 }
 
 /** Nobody starts before one ahead that overlaps, unless the run contains that one or assumes that it will not land. */

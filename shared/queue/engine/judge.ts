@@ -1,21 +1,28 @@
-import { later, MINUTE_MS } from "../../kernel/time.ts";
 import type { Draft, Why } from "./draft.ts";
-import { closeRun, retell } from "./runs.ts";
+import { closeRun, isOnLikelyPath, retell } from "./runs.ts";
 import type { Reason, Run, RunFailure } from "./types.ts";
 import { lackingNow, requiredNow, type Verdict, verdictOf } from "./verdict.ts";
 
 /** Closes runs that are void, reads verdicts from statuses, and judges failures whose predecessors are settled. */
 export function settleRuns(draft: Draft): void {
+  // All that is void goes first: an older run of the same entry may then be what decides.
   for (const run of draft.runs.values()) {
     if (!draft.hasRoom()) return;
-    if (run.group.some((id) => draft.isLanding(id))) continue;
-    const standing = draft.standing(run);
-    if (standing.kind === "VOID") closeVoid(draft, run, standing);
-    else if (run.phase === "TESTING" || run.phase === "REPEATING") readVerdict(draft, run);
+    const standing = isHeld(draft, run) ? undefined : draft.standing(run);
+    if (standing?.kind === "VOID") closeVoid(draft, run, standing);
+  }
+  for (const run of draft.runs.values()) {
+    if (!draft.hasRoom()) return;
+    const standing = isHeld(draft, run) ? undefined : draft.standing(run);
+    if (standing?.kind !== "GOOD") continue;
+    if (run.phase === "TESTING" || run.phase === "REPEATING") readVerdict(draft, run);
     else if (run.phase === "PASSED") keepPassed(draft, run);
     else if (run.phase === "FAILED") readAgain(draft, run, standing.before.length + standing.without.length > 0);
   }
 }
+
+/** Nothing is decided about a group that is landing before the landing's result is known. */
+const isHeld = (draft: Draft, run: Run): boolean => run.group.some((id) => draft.isLanding(id));
 
 function closeVoid(draft: Draft, run: Run, { reason, message }: { reason: Reason; message: string }): void {
   // A landing of our own brought a tip that was tested; only somebody else's movement leaves it in doubt.
@@ -39,7 +46,7 @@ function readVerdict(draft: Draft, run: Run): void {
     case "PASSED":
       return pass(draft, run, run.phase === "REPEATING" ? "REPEAT_PASSED" : "TESTS_PASSED");
     case "FAILED":
-      return failed(draft, run, verdict.failure, verdict.open.length === 0);
+      return failed(draft, run, verdict.failure);
     case "LACKS":
       return closeRun(draft, run, statusesChanged(verdict.contexts));
     case "OPEN":
@@ -56,7 +63,7 @@ function overdue(draft: Draft, run: Run, waitsFor: readonly string[]): void {
   if (run.lateRead !== "ANSWERED") return;
   const lacking = newlyRequired(run, waitsFor);
   if (lacking.length > 0) return closeRun(draft, run, statusesChanged(lacking));
-  failed(draft, run, { kind: "TIMEOUT", contexts: waitsFor }, true);
+  failed(draft, run, { kind: "TIMEOUT", contexts: waitsFor });
 }
 
 const newlyRequired = (run: Run, contexts: readonly string[]): readonly string[] =>
@@ -74,14 +81,19 @@ function pass(draft: Draft, run: Run, reason: Reason): void {
   draft.setRun({ ...run, phase: "PASSED", failure: null, endedAt: draft.now, deadline: null });
   for (const id of run.group) {
     draft.patch(id, { broken: null, verifiedBy: run.id });
-    retell(draft, id, { reason, message: "all required statuses passed", cause: `run:${run.id}`, run: run.id });
+    const passed = { reason, message: "all required statuses passed", cause: `run:${run.id}`, run: run.id } as const;
+    retell(draft, id, isOnLikelyPath(draft, run) ? passed : { ...passed, ...OFF_PATH });
   }
 }
 
-/** `settled`: nothing required is still to come, so the deadline has done its work. */
-function failed(draft: Draft, run: Run, failure: RunFailure, settled: boolean): void {
-  const deadline = settled ? null : run.deadline;
-  draft.setRun({ ...run, phase: "FAILED", failure, endedAt: draft.now, deadline });
+const OFF_PATH = {
+  reason: "PREDECESSORS_CHANGED",
+  message: "its tests passed, but on an outcome of the pull requests ahead that is not the likeliest any more",
+} as const;
+
+/** The deadline stays: a repeat waits up to it for what is still to come, and so does a run that goes on. */
+function failed(draft: Draft, run: Run, failure: RunFailure): void {
+  draft.setRun({ ...run, phase: "FAILED", failure, endedAt: draft.now });
   draft.count({ runsFailed: 1 });
   if (run.kind === "TIP") draft.tipTestBroken = null;
   const why = { reason: reasonOf(failure), message: describe(failure), cause: `run:${run.id}`, run: run.id };
@@ -136,10 +148,7 @@ const passedReason = (run: Run, failure: RunFailure): Reason =>
 
 /** What failed is no longer required, or runs again, and the rest is still to come: it is in progress again. */
 function reopen(draft: Draft, run: Run): void {
-  const minutes = draft.config.settings.testingTimeoutMinutes;
-  const since = run.testingSince ?? draft.now;
-  const deadline = run.deadline ?? (minutes === 0 ? null : later(since, minutes * MINUTE_MS));
-  draft.setRun({ ...run, phase: "TESTING", failure: null, endedAt: null, deadline, lateRead: "NONE" });
+  draft.setRun({ ...run, phase: "TESTING", failure: null, endedAt: null });
   const message = "what failed is no longer required or runs again; the rest is still to come";
   for (const id of run.group)
     retell(draft, id, { reason: "REQUIRED_STATUSES_CHANGED", message, cause: `run:${run.id}`, run: run.id });
@@ -150,11 +159,11 @@ function judge(draft: Draft, run: Run, failure: RunFailure, waits: boolean): voi
   if (waits || mayRepeat(draft, run)) return;
   if (run.kind === "TIP") return tipFailed(draft, run, failure);
   if (draft.holds.some((hold) => hold.kind === "TIP_FAILED")) return;
+  const members = run.group.flatMap((id) => draft.entries.get(id) ?? []);
+  // Whoever was judged just now may have made another of its runs void: the next pass sees to that first.
+  if (!members.every((entry) => entry.state === "PENDING_FAILURE")) return;
   const why = { reason: reasonOf(failure), message: describe(failure), cause: `run:${run.id}`, run: run.id };
-  for (const id of run.group) {
-    const entry = draft.entries.get(id);
-    if (entry !== undefined) draft.end(entry, "FAILED", why);
-  }
+  for (const entry of members) draft.end(entry, "FAILED", why);
 }
 
 /** Its failed checks are still to be repeated before the failure counts. */

@@ -220,7 +220,7 @@ export type Run = {
   readonly requiredSource: StatusSource;
   readonly startedAt: EpochMs;
   readonly testingSince: EpochMs | null;
-  /** When it times out; null without a timeout, while building, and once ended. */
+  /** When this attempt times out; null without a timeout, while building, and once it has passed or left the queue. */
   readonly deadline: EpochMs | null;
   /** The status read made after the deadline: its answer decides, so that an outage of the host fails nobody. */
   readonly lateRead: "NONE" | "ASKED" | "ANSWERED";

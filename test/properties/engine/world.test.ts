@@ -1,0 +1,29 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Command, Player } from "./player.ts";
+
+const runs = Number(process.env["PROPERTY_RUNS"] ?? 250);
+const command: fc.Arbitrary<Command> = fc.tuple(fc.nat(20), fc.nat(10_000), fc.nat(10_000));
+const settings = fc.record({
+  concurrency: fc.integer({ min: 1, max: 4 }),
+  retriesBeforeFailure: fc.nat(3),
+  testingTimeoutMinutes: fc.constantFrom(0, 30, 300),
+  mode: fc.constantFrom("SINGLE" as const, "PARALLEL" as const),
+});
+
+const play = (commands: readonly Command[], player: Player): readonly string[] => {
+  for (const one of commands) player.play(one);
+  player.settle();
+  return player.problems;
+};
+
+describe("whatever a consistent host does", () => {
+  it("keeps every promise after every step, and every entry ends", () => {
+    fc.assert(
+      fc.property(settings, fc.array(command, { maxLength: 150, size: "max" }), (chosen, commands) => {
+        expect(play(commands, new Player(chosen)).slice(0, 3)).toEqual([]);
+      }),
+      { numRuns: runs },
+    );
+  });
+});
