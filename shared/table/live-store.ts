@@ -66,9 +66,16 @@ const wish = (table: Table, key: QueueKey, stored: StoredEntry, asked: Asked): T
 };
 
 async function submissions(table: Table, key: QueueKey, numbers: readonly number[]) {
-  const wanted = numbers.flatMap((number) => [keys.entry(key, number), keys.ended(key, number)]);
+  const [first] = numbers;
+  const items =
+    first !== undefined && numbers.length === 1
+      ? await itemsOfOne(table, key, first)
+      : await getItems(
+          table,
+          numbers.flatMap((number) => [keys.entry(key, number), keys.ended(key, number)]),
+        );
   const found = new Map<number, Submission>();
-  for (const item of await getItems(table, wanted)) {
+  for (const item of items) {
     if (item["entity"] === "ENTRY") {
       const stored = fromEntryItem(item);
       found.set(stored.entry.prNumber, { entry: stored.entry, stored });
@@ -79,6 +86,13 @@ async function submissions(table: Table, key: QueueKey, numbers: readonly number
     }
   }
   return found;
+}
+
+/** The live entry is asked for most; what ended was put where it is in the moment in which the live one was removed. */
+async function itemsOfOne(table: Table, key: QueueKey, number: number) {
+  const live = await getItem(table, keys.entry(key, number));
+  const item = live ?? (await getItem(table, keys.ended(key, number)));
+  return item === undefined ? [] : [item];
 }
 
 async function loaded(table: Table, key: QueueKey, between: readonly [string, string]) {
