@@ -65,34 +65,22 @@ const wish = (table: Table, key: QueueKey, stored: StoredEntry, asked: Asked): T
   return put(table, toEntryItem(key, next), unchanged(stored.revision));
 };
 
+/** Live ones first: what ended was put where it is in the moment in which the live one was removed. */
 async function submissions(table: Table, key: QueueKey, numbers: readonly number[]) {
-  const [first] = numbers;
-  const items =
-    first !== undefined && numbers.length === 1
-      ? await itemsOfOne(table, key, first)
-      : await getItems(
-          table,
-          numbers.flatMap((number) => [keys.entry(key, number), keys.ended(key, number)]),
-        );
   const found = new Map<number, Submission>();
-  for (const item of items) {
-    if (item["entity"] === "ENTRY") {
-      const stored = fromEntryItem(item);
-      found.set(stored.entry.prNumber, { entry: stored.entry, stored });
-    } else {
-      const entry = fromEndedItem(item);
-      // A live submission is the latest one, whatever ended before it.
-      if (!found.has(entry.prNumber)) found.set(entry.prNumber, { entry, stored: undefined });
-    }
+  for (const item of await getItems(
+    table,
+    numbers.map((number) => keys.entry(key, number)),
+  )) {
+    const stored = fromEntryItem(item);
+    found.set(stored.entry.prNumber, { entry: stored.entry, stored });
+  }
+  const ended = numbers.filter((number) => !found.has(number)).map((number) => keys.ended(key, number));
+  for (const item of await getItems(table, ended)) {
+    const entry = fromEndedItem(item);
+    found.set(entry.prNumber, { entry, stored: undefined });
   }
   return found;
-}
-
-/** The live entry is asked for most; what ended was put where it is in the moment in which the live one was removed. */
-async function itemsOfOne(table: Table, key: QueueKey, number: number) {
-  const live = await getItem(table, keys.entry(key, number));
-  const item = live ?? (await getItem(table, keys.ended(key, number)));
-  return item === undefined ? [] : [item];
 }
 
 async function loaded(table: Table, key: QueueKey, between: readonly [string, string]) {
