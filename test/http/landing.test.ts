@@ -134,7 +134,8 @@ describe("what does not land", () => {
       () => queue.explain(12),
       (one) => one.blockers.some((blocker) => blocker.kind === "CONFLICT"),
     );
-    expect(told).toMatchObject({ state: "PENDING", blockers: [{ kind: "CONFLICT", prNumber: 11 }] });
+    expect(told.state).toBe("PENDING");
+    expect(told.blockers).toContainEqual(expect.objectContaining({ kind: "CONFLICT", prNumber: 11 }));
     gate.pass("11");
     await queue.ends(11);
     await queue.reaches(12, "NOT_READY");
@@ -212,7 +213,7 @@ describe("order", () => {
     await queue.submit(32);
     const { testRuns } = await eventually(
       () => queue.runs(),
-      (found) => found.testRuns.length === 2 && gate.waiting().includes("31,32"),
+      ({ testRuns: found }) => found.filter((run) => run.statusChecks.length > 0).length === 2,
     );
     expect(testRuns.map((run) => run.status)).toEqual(["IN_PROGRESS", "IN_PROGRESS"]);
     const first = testRuns.find((run) => run.testedPullRequests[0]?.prNumber === 31);

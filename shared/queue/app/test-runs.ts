@@ -5,7 +5,7 @@ import { fail, ok } from "../../kernel/result.ts";
 import { isInProgress } from "../engine/runs.ts";
 import type { EndedRun, Entry, Run } from "../engine/types.ts";
 import { neverSubmitted, noQueue } from "./faults.ts";
-import type { LoadedQueue, QueueApp } from "./ports.ts";
+import type { LoadedQueue, QueueApp, Submission } from "./ports.ts";
 
 export type RunStatus = "IN_PROGRESS" | "FAILED" | "CANCELLED" | "SUCCEEDED";
 
@@ -24,18 +24,19 @@ export type TestRunView = {
 export type Wanted = { readonly prNumber?: number | undefined; readonly testRunId?: string | undefined };
 
 export async function testingDetails(app: QueueApp, key: QueueKey, wanted: Wanted) {
+  const { testRunId, prNumber } = wanted;
+  // The submission before the queue: the run it names is then live in the queue, or has ended.
+  const submissions = prNumber === undefined ? undefined : await app.queues.submissions(key, [prNumber]);
   const queue = await app.queues.view(key);
   if (queue === undefined) return noQueue(key);
-  if (wanted.testRunId !== undefined) return named(app, queue, wanted.testRunId);
-  if (wanted.prNumber !== undefined) return latestOf(app, queue, wanted.prNumber);
+  if (testRunId !== undefined) return named(app, queue, testRunId);
+  if (prNumber !== undefined) return latestOf(app, queue, prNumber, submissions?.get(prNumber));
   const running = [...queue.state.runs.values()].filter(isInProgress);
   return ok({ named: false, runs: await Promise.all(running.map((run) => viewOfLive(app, queue, run))) });
 }
 
-async function latestOf(app: QueueApp, queue: LoadedQueue, prNumber: number) {
-  const { key } = queue.record;
-  const found = (await app.queues.submissions(key, [prNumber])).get(prNumber);
-  if (found === undefined) return neverSubmitted(key, `PR #${prNumber}`);
+async function latestOf(app: QueueApp, queue: LoadedQueue, prNumber: number, found: Submission | undefined) {
+  if (found === undefined) return neverSubmitted(queue.record.key, `PR #${prNumber}`);
   if (found.entry.lastRun === null)
     return fail(
       "TEST_RUN_NOT_FOUND",

@@ -1,0 +1,195 @@
+/**
+ * A running server with a folder of real repositories, and queues on them driven over HTTP in one-word verbs. Holds no
+ * assertions: a verb throws when it is refused, `asks` answers whatever came, `breaches()` says which answers were
+ * not what the OpenAPI document promises.
+ *
+ *     const service = await aService();
+ *     const { repo, queue } = await service.queue({ checks: { unit: "true" } });
+ *     repo.pullRequest(1, { files: { "a.txt": "1\n" } });
+ *     await queue.submit(1);
+ *     await queue.ends(1, "MERGED");
+ */
+import { execFile } from "node:child_process";
+import { rmSync } from "node:fs";
+import type * as z from "zod";
+import { explanation } from "../../shared/schemas/explanation.ts";
+import { pullRequestPage, submittedPullRequest, submittedPullRequests } from "../../shared/schemas/pull-request.ts";
+import { queue as queueShape, queueWithPullRequests } from "../../shared/schemas/queue.ts";
+import { testingDetails } from "../../shared/schemas/test-run.ts";
+import { contractProblems } from "./contract.ts";
+import { eventually } from "./eventually.ts";
+import { aFolder, aRepository, config, type TestRepository } from "./git-repository.ts";
+import { callApi, type Called, startServer, type TestServer } from "./server.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+export type PullRequest = z.output<typeof submittedPullRequest>;
+export type PullRequestState = PullRequest["state"];
+
+export type Asks = (path: string, body?: unknown, init?: RequestInit) => Promise<Called>;
+
+export type QueueClient = {
+  /** What names it in every request. */
+  readonly at: { readonly repo: Fields; readonly targetBranch: string };
+  /** Any endpoint with the queue's name filled in; refusals are answers. */
+  readonly asks: (path: string, fields?: Fields, init?: RequestInit) => Promise<Called>;
+  readonly submit: (prNumber: number, more?: Fields) => Promise<PullRequest>;
+  readonly cancel: (prNumber: number) => Promise<PullRequest>;
+  readonly restart: (prNumber: number) => Promise<PullRequest>;
+  readonly get: (prNumber: number, more?: Fields) => Promise<PullRequest>;
+  readonly timeline: (prNumber: number) => Promise<NonNullable<PullRequest["timeline"]>>;
+  readonly list: (more?: Fields) => Promise<z.output<typeof pullRequestPage>>;
+  readonly several: (...prNumbers: readonly number[]) => Promise<z.output<typeof submittedPullRequests>>;
+  readonly explain: (prNumber: number) => Promise<z.output<typeof explanation>>;
+  readonly runs: (more?: Fields) => Promise<z.output<typeof testingDetails>>;
+  readonly view: () => Promise<z.output<typeof queueWithPullRequests>>;
+  readonly update: (change: Fields) => Promise<z.output<typeof queueShape>>;
+  readonly remove: () => Promise<z.output<typeof queueShape>>;
+  /** Waits until the PR is in one of these states. */
+  readonly reaches: (prNumber: number, ...states: readonly PullRequestState[]) => Promise<PullRequest>;
+  /** Waits until the PR has ended, however it did. */
+  readonly ends: (prNumber: number) => Promise<PullRequest>;
+};
+
+export type QueueWishes = {
+  /** `owner/name`; a new one in each call if it is not given. */
+  readonly name?: string;
+  readonly checks?: Readonly<Record<string, string>>;
+  readonly required?: readonly string[];
+  readonly files?: Readonly<Record<string, string>>;
+  readonly branch?: string;
+  readonly settings?: Fields;
+};
+
+export type Service = {
+  readonly server: () => TestServer;
+  readonly folder: string;
+  /** With the admin token of `local`; the answer is held against the contract. */
+  readonly asks: Asks;
+  /** The same with another token. */
+  readonly as: (token: string, enumCase?: "upper" | "lower") => Asks;
+  /** `npm run token -- <args>`: the new token, for `create` and `rotate`. */
+  readonly token: (...args: readonly string[]) => Promise<string>;
+  /** `npm run pr -- <args>` on this repository. */
+  readonly pr: (repo: TestRepository, ...args: readonly string[]) => Promise<string>;
+  readonly repository: (wishes?: QueueWishes) => TestRepository;
+  readonly queue: (wishes?: QueueWishes) => Promise<{ readonly repo: TestRepository; readonly queue: QueueClient }>;
+  readonly client: (repo: TestRepository, branch?: string, asks?: Asks) => QueueClient;
+  /** SIGTERM, then a new process on the same data. */
+  readonly again: () => Promise<void>;
+  readonly breaches: () => readonly string[];
+  readonly stop: () => Promise<void>;
+};
+
+const SCRIPTS = { token: "infra/admin/token.ts", pr: "infra/local/pr.ts" } as const;
+
+function script(name: keyof typeof SCRIPTS, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [SCRIPTS[name], ...args], (error, stdout, stderr) => {
+      if (error === null) resolve(stdout.trim());
+      else reject(new Error(`${name} ${args.join(" ")}: ${stderr}`));
+    });
+  });
+}
+
+let made = 0;
+
+export async function aService(args: readonly string[] = []): Promise<Service> {
+  const folder = aFolder();
+  const data = aFolder();
+  const options = { data, args: ["--repositories", folder, ...args] };
+  let server = await startServer(options);
+  const breaches: string[] = [];
+
+  const as =
+    (token: string, enumCase: "upper" | "lower" = "upper"): Asks =>
+    async (path, body, init) => {
+      const called = await callApi(server.url, token, path, body, init);
+      breaches.push(...contractProblems(path, called, enumCase));
+      return called;
+    };
+  const asks = as(server.adminToken);
+
+  const repository = ({ name = `acme/app-${(made += 1)}`, checks = { unit: "true" }, ...more }: QueueWishes = {}) => {
+    const repo = aRepository(folder, name);
+    const files = { "README.md": "# App\n", ...config(checks, more.required), ...more.files };
+    repo.commit(more.branch ?? "main", { files, message: "First" });
+    return repo;
+  };
+  const client = (repo: TestRepository, branch = "main", by = asks): QueueClient =>
+    queueClient(by, {
+      repo: { host: repo.key.host, owner: repo.key.owner, name: repo.key.name },
+      targetBranch: branch,
+    });
+
+  return {
+    server: () => server,
+    folder,
+    asks,
+    as,
+    token: async (...rest) => (await script("token", [...rest, "--data", data])).split("\n").at(-1) ?? "",
+    pr: (repo, ...rest) =>
+      script("pr", [...rest, "--repo", `${repo.key.owner}/${repo.key.name}`, "--repositories", folder]),
+    repository,
+    queue: async (wishes = {}) => {
+      const repo = repository(wishes);
+      const queue = client(repo, wishes.branch);
+      shown(queueShape, await queue.asks("/createQueue", { ...wishes.settings }));
+      return { repo, queue };
+    },
+    client,
+    again: async () => {
+      await server.stop();
+      server = await startServer(options);
+    },
+    breaches: () => [...new Set(breaches)],
+    stop: async () => {
+      await server.stop();
+      for (const one of [folder, data]) rmSync(one, { recursive: true, force: true });
+    },
+  };
+}
+
+const ENDED: ReadonlySet<string> = new Set(["MERGED", "FAILED", "CANCELLED"]);
+
+/** The body of a success; whatever else came is thrown. */
+export function shown<Shape extends z.ZodType>(shape: Shape, { status, body }: Called): z.output<Shape> {
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return shape.parse(body);
+}
+
+function queueClient(by: Asks, at: QueueClient["at"]): QueueClient {
+  const asks: QueueClient["asks"] = (path, fields = {}, init) => by(path, { ...at, ...fields }, init);
+  const ofPullRequest = async (path: string, number: number, more: Fields = {}): Promise<PullRequest> =>
+    shown(submittedPullRequest, await asks(path, { pr: { number }, ...more }));
+  const get: QueueClient["get"] = (number, more) => ofPullRequest("/getSubmittedPullRequest", number, more);
+  const until = async (number: number, what: string, is: (pr: PullRequest) => boolean): Promise<PullRequest> => {
+    try {
+      return await eventually(() => get(number), is, { what: `#${number} ${what}` });
+    } catch (error) {
+      const told = await asks("/explainPullRequest", { pr: { number } });
+      throw new Error(`${String(error)}\n${JSON.stringify(told.body, null, 1)}`, { cause: error });
+    }
+  };
+  return {
+    at,
+    asks,
+    submit: (number, more) => ofPullRequest("/submitPullRequest", number, more),
+    cancel: (number) => ofPullRequest("/cancelPullRequest", number),
+    restart: (number) => ofPullRequest("/restartTestsOnPullRequest", number),
+    get,
+    timeline: async (number) => (await get(number, { includeTimeline: true })).timeline ?? [],
+    list: async (more) => shown(pullRequestPage, await asks("/listPullRequests", more)),
+    several: async (...numbers) =>
+      shown(
+        submittedPullRequests,
+        await asks("/getSubmittedPullRequests", { prs: numbers.map((number) => ({ number })) }),
+      ),
+    explain: async (number) => shown(explanation, await asks("/explainPullRequest", { pr: { number } })),
+    runs: async (more) => shown(testingDetails, await asks("/getMergeQueueTestingDetails", more)),
+    view: async () => shown(queueWithPullRequests, await asks("/getQueue")),
+    update: async (change) => shown(queueShape, await asks("/updateQueue", change)),
+    remove: async () => shown(queueShape, await asks("/deleteQueue")),
+    reaches: (number, ...states) => until(number, `in ${states.join(" or ")}`, (pr) => states.includes(pr.state)),
+    ends: (number) => until(number, "ended", (pr) => ENDED.has(pr.state)),
+  };
+}
