@@ -1,0 +1,112 @@
+/** Which kills there are, in which order, and carrying them out. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { CRASH_POINTS, type CrashPoint } from "../../shared/queue/app/ports.ts";
+import type { Random } from "./random.ts";
+import type { Life, Site } from "./site.ts";
+
+export type Kill =
+  | { readonly at: CrashPoint; readonly passing: number; readonly attempt: number }
+  | { readonly at: "any moment"; readonly afterMs: number }
+  | { readonly at: "start"; readonly afterMs: number };
+
+export type Tally = {
+  readonly server: Map<string, number>;
+  /** Points that were waited for in vain. */
+  readonly missed: Map<string, number>;
+  table: number;
+};
+
+const TIMES_EACH = 3;
+/** Beside those at named points, when all of them are wanted. */
+const RANDOM_MIN = 15;
+const ATTEMPTS_MAX = 5;
+
+const isCrashPoint = (name: string): name is CrashPoint => CRASH_POINTS.some((point) => point === name);
+
+/** All points three times if there are kills enough; else as many different ones as there are kills. */
+export function planOf(kills: number, random: Random, only: string | undefined): readonly Kill[] {
+  if (only !== undefined && !isCrashPoint(only))
+    throw new Error(`there is no point "${only}"; there are ${CRASH_POINTS.join(", ")}`);
+  const at = (point: CrashPoint): Kill => ({ at: point, passing: random.int(1, 4), attempt: 1 });
+  if (only !== undefined) return Array.from({ length: kills }, () => at(only));
+  const every = Array.from({ length: TIMES_EACH }, () => [...CRASH_POINTS]).flat();
+  const isWhole = kills >= 50;
+  const named = isWhole ? every : random.shuffled(CRASH_POINTS.filter(isQuick)).slice(0, Math.ceil(kills / 2));
+  const left = isWhole ? Math.max(kills - named.length, RANDOM_MIN) : kills - named.length;
+  const others = Array.from({ length: left }, (_, index): Kill => {
+    const early = index % 4 === 3;
+    return early
+      ? { at: "start", afterMs: random.int(50, 1_000) }
+      : { at: "any moment", afterMs: random.int(100, 4_000) };
+  });
+  return random.shuffled([...named.map(at), ...others]);
+}
+
+/** A read after a deadline needs a test that timed out: not in a short run. */
+const isQuick = (point: CrashPoint): boolean => point !== "effect:read-statuses:done";
+const patienceMs = (point: CrashPoint): number => (isQuick(point) ? 12_000 : 40_000);
+
+type Parts = {
+  readonly site: Site;
+  readonly random: Random;
+  readonly tally: Tally;
+  readonly say: (line: string) => void;
+};
+
+const count = (map: Map<string, number>, what: string): void => void map.set(what, (map.get(what) ?? 0) + 1);
+
+/** Kills that were not reached are tried again later, at the first passing. */
+export async function carryOut(plan: readonly Kill[], parts: Parts): Promise<void> {
+  const waiting = [...plan];
+  for (let kill = waiting.shift(); kill !== undefined; kill = waiting.shift()) {
+    const reached = await once(kill, parts);
+    const label = "passing" in kill ? `${kill.at}:${kill.passing}` : `${kill.at} +${kill.afterMs}`;
+    parts.say(`${reached ? "killed at" : "never came to"} ${label}, ${waiting.length} to go`);
+    if (reached) count(parts.tally.server, kill.at);
+    else count(parts.tally.missed, kill.at);
+    if (!reached && "attempt" in kill && kill.attempt < ATTEMPTS_MAX)
+      waiting.push({ ...kill, passing: 1, attempt: kill.attempt + 1 });
+  }
+}
+
+/** Starts the server, and sees it die. False when it had to be killed elsewhere than at the point. */
+async function once(kill: Kill, parts: Parts): Promise<boolean> {
+  const { site } = parts;
+  if ("passing" in kill) {
+    const life = site.start(`${kill.at}:${kill.passing}`);
+    const ended = Promise.race([life.gone, pass(patienceMs(kill.at))]);
+    await Promise.all([ended, maybeTable(parts, life)]);
+    const reached = life.isGone();
+    await end(life);
+    return reached;
+  }
+  const life = site.start();
+  if (kill.at === "any moment") await life.up;
+  await Promise.all([pass(kill.afterMs), maybeTable(parts, life)]);
+  await endBoth(parts, life);
+  return true;
+}
+
+const pass = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
+
+/** The table's process alone, now and then: the server keeps running and starts it anew. */
+async function maybeTable({ site, random, tally }: Parts, life: Life): Promise<void> {
+  const [wanted, afterMs] = [random.chance(0.15), random.int(50, 1_500)];
+  if (!wanted) return;
+  await Promise.race([life.up.catch(() => {}), life.gone]);
+  await Promise.race([pass(afterMs), life.gone]);
+  if (!life.isGone() && site.killTable()) tally.table += 1;
+}
+
+/** Now and then the table goes with the server, a moment before or after it. */
+async function endBoth({ site, random, tally }: Parts, life: Life): Promise<void> {
+  const dice = random.next();
+  if (dice < 0.12 && site.killTable()) tally.table += 1;
+  await end(life);
+  if (dice > 0.88 && site.killTable()) tally.table += 1;
+}
+
+async function end(life: Life): Promise<void> {
+  life.child.kill("SIGKILL");
+  await life.gone;
+}

@@ -1,0 +1,58 @@
+/**
+ * `npm run test:crash -- [--seed N] [--kills 60] [--point <name>]`: kills the server again and again while its queue
+ * is busy, and checks at the end that nothing was lost, done twice or left behind.
+ */
+import { parseArgs } from "node:util";
+import { CRASH_POINTS } from "../../shared/queue/app/ports.ts";
+import { type CrashReport, crashRun } from "./crash.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    kills: { type: "string", default: "80" },
+    point: { type: "string" },
+  },
+});
+const seed = Number(values.seed);
+const kills = Number(values.kills);
+const replay = `npm run test:crash -- --seed ${seed} --kills ${kills}${values.point === undefined ? "" : ` --point ${values.point}`}`;
+
+const since = performance.now();
+const say = (line: string): void =>
+  console.log(`${((performance.now() - since) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
+
+const table = (title: string, rows: ReadonlyMap<string, number>): string =>
+  [
+    title,
+    ...[...rows]
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([name, count]) => `  ${String(count).padStart(5)}  ${name}`),
+  ].join("\n");
+
+function summary({ tally, startsMs, ledger, ends, logged }: CrashReport): string {
+  const starts = startsMs.toSorted((a, b) => a - b).map(Math.round);
+  const total = [...tally.server.values()].reduce((sum, one) => sum + one, 0);
+  const points = new Map<string, number>(CRASH_POINTS.map((point) => [point, tally.server.get(point) ?? 0]));
+  return [
+    table(`${total} kills of the server`, new Map([...points, ...tally.server])),
+    table("points that were waited for in vain", tally.missed),
+    `${tally.table} kills of the table's process`,
+    `${starts.length} starts: median ${starts[Math.floor(starts.length / 2)]} ms, longest ${starts.at(-1)} ms`,
+    table("submissions by their end", ends),
+    `acknowledged: ${ledger.submitted.size} submissions, ${ledger.cancelled.size} cancels; pushed by hand: ${ledger.pushed.size}`,
+    table("answers", ledger.answers),
+    table("answers that were lost", ledger.losses),
+    table("warnings and errors in the log", logged),
+  ].join("\n");
+}
+
+console.log(`seed ${seed}; to choose the same again: ${replay}`);
+const report = await crashRun({ seed, kills, point: values.point, say });
+console.log(summary(report));
+if (report.violations.length > 0) {
+  console.error(`\n${report.violations.length} promises were broken:\n${report.violations.join("\n")}`);
+  console.error(`\nThe data is kept in ${report.folder}. To choose the same again: ${replay}`);
+  process.exitCode = 1;
+} else {
+  console.log(`\nAll promises were kept; seed ${seed}, ${Math.round((performance.now() - since) / 1_000)} s.`);
+}

@@ -1,0 +1,43 @@
+/** After the last crash: until everything has come to its end, or says what it waits for. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Api, PullRequest } from "./api.ts";
+import { blockersOf } from "./entries.ts";
+import { readQueue } from "./traffic.ts";
+
+const SETTLE_MS_MAX = 150_000;
+const QUIET_MS_MAX = 30_000;
+
+/** Waits until nothing moves any more. What is live after that is stuck, or waits for somebody by name. */
+export async function settle(api: Api): Promise<readonly string[]> {
+  await api.sure("/updateQueue", { state: "RUNNING", reason: "the end" });
+  let live: readonly PullRequest[] = [];
+  for (const until = performance.now() + SETTLE_MS_MAX; performance.now() < until; await sleep(500)) {
+    live = (await readQueue(api))?.enqueuedPullRequests ?? live;
+    if (live.every((one) => one.state === "NOT_READY")) break;
+  }
+  return (await Promise.all(live.map((one) => unexplained(api, one)))).flat();
+}
+
+async function unexplained(api: Api, { prNumber, state }: PullRequest): Promise<readonly string[]> {
+  const blockers = await blockersOf(api, prNumber);
+  if (state !== "NOT_READY") return [`#${prNumber} is still ${state}: ${blockers.join("; ") || "no blocker is named"}`];
+  return blockers.length === 0 ? [`#${prNumber} is NOT_READY and nobody says why`] : [];
+}
+
+/** Takes out what waits for somebody, so that the queue is empty. */
+export async function empty(api: Api): Promise<void> {
+  for (const until = performance.now() + SETTLE_MS_MAX; performance.now() < until; await sleep(500)) {
+    const live = await readQueue(api);
+    if (live?.enqueuedPullRequests.length === 0) return;
+    for (const { prNumber } of live?.enqueuedPullRequests ?? [])
+      await api.sure("/cancelPullRequest", { pr: { number: prNumber } });
+  }
+}
+
+/** What is left when the queue has been empty for long enough to tidy up. */
+export async function untilNothingIsLeft(look: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  for (const until = performance.now() + QUIET_MS_MAX; ; await sleep(500)) {
+    const left = await look();
+    if (left.length === 0 || performance.now() > until) return left;
+  }
+}
