@@ -1,0 +1,95 @@
+/** `npm run demo`: a sample repository, the real server, and eleven pull requests driven through it over HTTP. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { LOCAL_ORG } from "./admin-token.ts";
+import { CannotStart, oneLine } from "./cannot-start.ts";
+import { createClient } from "./demo/client.ts";
+import { end, howToGoOn } from "./demo/ending.ts";
+import { makeRepository } from "./demo/repository.ts";
+import { PULL_REQUESTS } from "./demo/sample.ts";
+import { createScreen } from "./demo/screen.ts";
+import { play } from "./demo/story.ts";
+import { createWatch } from "./demo/watch.ts";
+import { type LocalServer, startLocal } from "./local-server.ts";
+
+const USAGE = `Usage: npm run demo [-- --exit]
+
+Makes a sample repository with eleven pull requests in a temporary folder, starts the server on a free port, and
+drives the pull requests through a merge queue over HTTP: clean ones, two that conflict in text, two that pass alone
+and fail together, one whose tests fail, an urgent one, one cancelled half-way, and a pause. Then it proves with plain
+git that every point of the target branch passes its checks. It takes less than a minute.
+
+  --exit   end afterwards, with status 1 if anything was not as promised; without it the server stays up until Ctrl-C
+  --help   this text`;
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+
+function readArguments(): { readonly exit: boolean; readonly help: boolean } {
+  try {
+    const { values } = parseArgs({ options: { exit: { type: "boolean" }, help: { type: "boolean", short: "h" } } });
+    return { exit: values.exit === true, help: values.help === true };
+  } catch (error) {
+    complain(`${oneLine(error)}\n\n${USAGE}`);
+    return process.exit(2);
+  }
+}
+
+let folder: string | undefined;
+let server: LocalServer | undefined;
+let leaving = false;
+/** What a Ctrl-C ends it with: the verdict, once there is one. */
+let onSignal = 130;
+
+/** Everything of the demo is in one folder, which goes with it, whichever way it ends. */
+async function leave(status: number): Promise<void> {
+  if (leaving) return;
+  leaving = true;
+  await server?.stop();
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.exit(status);
+}
+
+async function show(exit: boolean): Promise<boolean> {
+  const screen = createScreen(process.stdout, process.env);
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "mainline-demo-")));
+  const repositories = join(folder, "repositories");
+  const data = join(folder, "data");
+  mkdirSync(repositories);
+  const repository = await makeRepository(repositories, join(folder, "authors"));
+  screen.say(`A bare repository with ${PULL_REQUESTS.length} pull requests is made: ${repository.bare}`);
+  let token = "";
+  const options = { port: 0, data, host: "git.local", repositories: [{ org: LOCAL_ORG, folder: repositories }] };
+  server = await startLocal({ ...options, say: screen.say, showToken: (made) => (token = made) });
+  screen.say(
+    `The server is up at ${server.url}, as with: npm start -- --port 0 --data ${data} --repositories ${repositories}`,
+  );
+  const client = createClient(server.url, token);
+  const stage = { client, repository, screen, watch: createWatch(client, screen) };
+  const isAsPromised = await end(stage, await play(stage), folder, print);
+  screen.heading(isAsPromised ? "Everything was as promised." : "Not everything was as promised.");
+  if (!exit) howToGoOn(print, server.url, token, repository.bare);
+  return isAsPromised;
+}
+
+async function main(): Promise<void> {
+  const { exit, help } = readArguments();
+  if (help) {
+    print(USAGE);
+    return leave(0);
+  }
+  try {
+    onSignal = (await show(exit)) ? 0 : 1;
+    if (exit) await leave(onSignal);
+  } catch (error) {
+    if (leaving) return;
+    complain(error instanceof CannotStart ? error.message : `The demo failed: ${oneLine(error)}`);
+    await leave(1);
+  }
+}
+
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void leave(onSignal));
+await main();

@@ -1,0 +1,94 @@
+/** What the demo shows: a table that is redrawn in place in a terminal, one line for each change elsewhere. */
+export type Row = {
+  readonly number: number;
+  readonly title: string;
+  readonly state: string;
+  /** What it waits for, or why it ended. */
+  readonly why: string;
+};
+
+export type Move = {
+  readonly number: number;
+  readonly from: string | null;
+  readonly to: string;
+  readonly message: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+};
+
+export type Screen = {
+  /** Whether `rows` are shown: nobody has to be asked for what nobody sees. */
+  readonly live: boolean;
+  readonly say: (text: string) => void;
+  readonly heading: (text: string) => void;
+  readonly moved: (move: Move) => void;
+  readonly rows: (queue: string, rows: readonly Row[]) => void;
+};
+
+type Output = { readonly isTTY?: boolean; readonly columns?: number; readonly write: (text: string) => unknown };
+
+const COLOURS: Readonly<Record<string, string>> = {
+  MERGED: "32",
+  FAILED: "31",
+  CANCELLED: "35",
+  TESTING: "36",
+  TESTS_PASSED: "36",
+  NOT_READY: "33",
+  PENDING_FAILURE: "33",
+};
+const STATE_WIDTH = 15;
+const TITLE_WIDTH = 27;
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1).padStart(5)} s`;
+const fit = (text: string, width: number): string =>
+  text.length <= width ? text.padEnd(width) : `${text.slice(0, Math.max(0, width - 1)).toWellFormed()}…`;
+
+export function createScreen(output: Output, env: NodeJS.ProcessEnv): Screen {
+  const since = Date.now();
+  const print = (line: string): void => void output.write(`${line}\n`);
+  const at = (time: number, text: string): void => print(`${seconds(time - since)}  ${text}`);
+  const heading = (text: string): void => print(`\n${text}\n${"-".repeat(text.length)}`);
+  const plain: Screen = {
+    live: false,
+    say: (text) => at(Date.now(), `> ${text}`),
+    heading,
+    moved: ({ number, from, to, message, at: time }) =>
+      at(time, `#${String(number).padEnd(3)}${fit(from ?? "", STATE_WIDTH)} -> ${fit(to, STATE_WIDTH)} ${message}`),
+    rows: () => {},
+  };
+  return output.isTTY === true && env["TERM"] !== "dumb" ? live(output, plain, env["NO_COLOR"] === undefined) : plain;
+}
+
+function live(output: Output, plain: Screen, coloured: boolean): Screen {
+  let drawn: readonly string[] = [];
+  const up = (): string => (drawn.length === 0 ? "" : `\u001b[${drawn.length}A\u001b[0J`);
+  const draw = (lines: readonly string[]): void => {
+    output.write(`${up()}${lines.map((line) => `${line}\n`).join("")}`);
+    drawn = lines;
+  };
+  const paint = (state: string): string => {
+    const colour = coloured ? COLOURS[state] : undefined;
+    return colour === undefined ? fit(state, STATE_WIDTH) : `\u001b[${colour}m${fit(state, STATE_WIDTH)}\u001b[0m`;
+  };
+  const line = ({ number, title, state, why }: Row): string => {
+    const room = (output.columns ?? 100) - TITLE_WIDTH - STATE_WIDTH - 8;
+    return `${`#${number}`.padStart(4)} ${fit(title, TITLE_WIDTH)} ${paint(state)} ${fit(why, Math.max(10, room)).trimEnd()}`;
+  };
+  const above = (print: () => void): void => {
+    const table = drawn;
+    draw([]);
+    print();
+    draw(table);
+  };
+  return {
+    live: true,
+    say: (text) => above(() => plain.say(text)),
+    heading: (text) => {
+      // What was drawn stays where it is; nothing is redrawn from here on.
+      drawn = [];
+      plain.heading(text);
+    },
+    moved: () => {},
+    rows: (queue, rows) => draw(["", queue, ...rows.map(line)]),
+  };
+}

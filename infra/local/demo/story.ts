@@ -1,0 +1,127 @@
+/** What happens in the demo, step by step. It only acts and remembers; `promises.ts` judges. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "./client.ts";
+import type { DemoRepository } from "./repository.ts";
+import { PR, PULL_REQUESTS } from "./sample.ts";
+import type { Screen } from "./screen.ts";
+import { hasEnded, type Seen, type Watch } from "./watch.ts";
+
+export type Stage = {
+  readonly client: Client;
+  readonly repository: DemoRepository;
+  readonly screen: Screen;
+  readonly watch: Watch;
+};
+
+export type Remembered = {
+  /** Those that were waiting for a test slot when the urgent one came. */
+  readonly waitedBehindUrgent: readonly number[];
+  /** The target branch at the beginning and at the end of the pause, and when those were. */
+  readonly pause: { readonly from: number; readonly to: number; readonly tipAt: readonly [string, string] };
+  /** Why the one that was submitted meanwhile was not admitted. */
+  readonly lateWhilePaused: string;
+  /** Why the conflicting one could not be merged any more. */
+  readonly conflict: string;
+};
+
+const CONCURRENCY = 4;
+const PAUSE_MS = 3_000;
+const STILL_MS = 1_000;
+
+const inState =
+  (number: number, ...states: readonly string[]) =>
+  (seen: Seen): boolean =>
+    states.includes(seen.get(number)?.state ?? "");
+
+export async function play(stage: Stage): Promise<Remembered> {
+  await begin(stage);
+  await cancelOne(stage);
+  const waitedBehindUrgent = await hurry(stage);
+  const { pause, lateWhilePaused } = await pauseAndResume(stage);
+  const conflict = await rebaseConflicting(stage);
+  await stage.watch.until("every pull request comes to an end", (seen) =>
+    PULL_REQUESTS.every(({ number }) => {
+      const pr = seen.get(number);
+      return pr !== undefined && hasEnded(pr);
+    }),
+  );
+  return { waitedBehindUrgent, pause, lateWhilePaused, conflict };
+}
+
+async function begin({ client, screen, watch }: Stage): Promise<void> {
+  await client.createQueue({ mode: "single", concurrency: CONCURRENCY });
+  screen.say(
+    `The queue for main is made: single mode, ${CONCURRENCY} test runs at once, squash, one repeat of failures.`,
+  );
+  const submitted = PULL_REQUESTS.filter(({ number }) => number < PR.urgent);
+  for (const { number } of submitted) await client.submit(number);
+  screen.say(`${submitted.length} pull requests are submitted: #1 to #${submitted.length}.`);
+  await watch.look();
+}
+
+async function cancelOne({ client, screen, watch }: Stage): Promise<void> {
+  const number = PR.cancelled;
+  await watch.until(`#${number} is being tested`, inState(number, "TESTING", "TESTS_PASSED"));
+  await client.cancel(number);
+  screen.say(`#${number} is cancelled while it is tested; those behind it are tested again without it.`);
+}
+
+async function hurry({ client, screen, watch }: Stage): Promise<readonly number[]> {
+  const seen = await watch.look();
+  const waiting = [...seen.values()].filter((pr) => pr.state === "PENDING").map((pr) => pr.prNumber);
+  await client.submit(PR.urgent, { priority: "urgent" });
+  screen.say(`#${PR.urgent} is submitted as urgent: it goes ahead of all that are not landing already.`);
+  await watch.until(`#${PR.urgent} has landed`, inState(PR.urgent, "MERGED"));
+  return waiting;
+}
+
+async function pauseAndResume({ client, screen, watch, repository }: Stage) {
+  await client.updateQueue({ state: "paused", reason: "the demo shows a pause" });
+  screen.say("The queue is paused: runs in progress end, nothing starts and nothing lands.");
+  // A landing that was sent before the pause is finished.
+  const before = await stillTip({ watch, repository });
+  const from = Date.now();
+  await client.submit(PR.late);
+  screen.say(`#${PR.late} is submitted to the paused queue.`);
+  const until = performance.now() + PAUSE_MS;
+  await watch.until("the pause is over", () => performance.now() >= until);
+  const lateWhilePaused = (await client.explain(PR.late)).summary;
+  screen.say(lateWhilePaused);
+  const after = await repository.tip();
+  const to = Date.now();
+  await client.updateQueue({ state: "running" });
+  screen.say("The queue runs again.");
+  const tipAt: readonly [string, string] = [before, after];
+  return { pause: { from, to, tipAt }, lateWhilePaused };
+}
+
+/** The target branch once it has not moved for a while and nothing in the queue is landing. */
+async function stillTip({ watch, repository }: Pick<Stage, "watch" | "repository">): Promise<string> {
+  let tip = await repository.tip();
+  let since = performance.now();
+  await watch.until("the target branch stands still", async () => {
+    const now = await repository.tip();
+    if (now !== tip) since = performance.now();
+    tip = now;
+    return performance.now() - since >= STILL_MS;
+  });
+  return tip;
+}
+
+async function rebaseConflicting({ client, screen, watch, repository }: Stage): Promise<string> {
+  const { ahead, behind } = PR.conflicting;
+  await watch.until(
+    `#${behind} is not ready, since #${ahead} has landed`,
+    (seen) => inState(ahead, "MERGED")(seen) && inState(behind, "NOT_READY")(seen) && isInConflict(seen, behind),
+  );
+  const { summary } = await client.explain(behind);
+  screen.say(summary);
+  await sleep(500);
+  await repository.rebase();
+  await watch.look();
+  screen.say(`The author of #${behind} has rebased it with git, settled the conflict, and pushed it.`);
+  return summary;
+}
+
+const isInConflict = (seen: Seen, number: number): boolean =>
+  seen.get(number)?.readiness.gitHubMergeability === "NOT_MERGEABLE";
