@@ -67,8 +67,11 @@ function foldAsked(draft: Draft, { entry: id, asked }: Of<"asked">): void {
   if (JSON.stringify(wishes) !== JSON.stringify(entry.asked)) draft.patch(id, { asked: wishes });
 }
 
+/** A target that comes back as it went away is news as well. */
+const isMissing = (draft: Draft): boolean => draft.holds.some((hold) => hold.kind === "TARGET_MISSING");
+
 function foldNews(draft: Draft, news: Of<"news">): void {
-  if (news.tip !== null && (news.tip.sha === null || news.tip.sha !== draft.tip?.sha)) {
+  if (news.tip !== null && (news.tip.sha === null || news.tip.sha !== draft.tip?.sha || isMissing(draft))) {
     draft.tipDoubted = true;
     // The read under way may have looked before this happened: its answer would hide it.
     draft.tipRead = null;

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commitSha, entryId, runId, treeSha } from "../../../shared/kernel/ids.ts";
 import { epochMs, HOUR_MS } from "../../../shared/kernel/time.ts";

@@ -247,7 +247,7 @@ export class Player {
       world.change(number, { baseBranch: world.pr(number).facts.baseBranch === "main" ? "other" : "main" });
     else if (act === 5) world.change(number, { mergeability: "NOT_MERGEABLE" });
     else if (act === 6) world.change(number, { mergeability: "MERGEABLE" });
-    else if (act === 7) world.refuses.has(number) ? world.refuses.delete(number) : world.refuses.add(number);
+    else if (act === 7) world.toggleRefusal(number);
     else {
       const other = world.pr(1 + (b % 8)).facts.headSha;
       const pair = `${other}|${world.pr(number).facts.headSha}`;

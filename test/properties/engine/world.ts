@@ -40,7 +40,7 @@ export class World {
   readonly bad = new Set<string>();
   readonly clashes = new Set<string>();
   readonly textual = new Set<string>();
-  refuses = new Set<number>();
+  readonly refuses = new Set<number>();
 
   constructor() {
     this.keep(["base"]);
@@ -63,6 +63,10 @@ export class World {
   change(number: number, change: Partial<PullRequestFacts>): void {
     const pr = this.pr(number);
     pr.facts = { ...pr.facts, ...change };
+  }
+
+  toggleRefusal(number: number): void {
+    if (!this.refuses.delete(number)) this.refuses.add(number);
   }
 
   push(number: number): void {

@@ -1,0 +1,85 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { commitSha } from "../../../shared/kernel/ids.ts";
+import { step } from "../../../shared/queue/engine/step.ts";
+import type { QueueEvent } from "../../../shared/queue/engine/types.ts";
+import { aQueue, aTip, itemsOf, type ScriptedQueue, testing } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
+
+const ITEMS_MAX = 55;
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
+/** Plays the event step by step and answers the size of each step. */
+function sizes(queue: ScriptedQueue, event: QueueEvent): readonly number[] {
+  const found: number[] = [];
+  let next: QueueEvent = event;
+  do {
+    const before = queue.state;
+    queue.once(next);
+    if (queue.last !== undefined) found.push(itemsOf(before, queue.last));
+    next = { type: "wake" };
+  } while (queue.last?.more === true && found.length < 2000);
+  return found;
+}
+
+describe("a step is bounded", () => {
+  it("when a push voids 200 runs: many steps, each valid, and all tested again in the end", () => {
+    const all = numbers(200);
+    const queue = testing(all, { concurrency: 200 }).event({ type: "news", prNumbers: [], tip: { sha: null } });
+    const event: QueueEvent = { type: "tip", read: queue.state.tipRead ?? -1, tip: aTip("T1"), reached: [] };
+    const steps = sizes(queue, event);
+    expect(Math.max(...steps)).toBeLessThanOrEqual(ITEMS_MAX);
+    expect(steps.length).toBeGreaterThan(20);
+    expect([...queue.state.runs.values()].filter((run) => run.base === "T1")).toHaveLength(200);
+  }, 120_000);
+
+  it("when a hundred queued PRs are merged by one hand", () => {
+    const queue = testing(numbers(100), { concurrency: 3 }).event({ type: "news", prNumbers: [], tip: { sha: null } });
+    const reached = numbers(100).map((number) => commitSha(`head${number}`));
+    const steps = sizes(queue, { type: "tip", read: queue.state.tipRead ?? -1, tip: aTip("T1"), reached });
+    expect(Math.max(...steps)).toBeLessThanOrEqual(ITEMS_MAX);
+    expect(queue.state.entries.size).toBe(0);
+    expect(queue.state.reached).toBeUndefined();
+  });
+
+  it("when there is news of three hundred PRs", () => {
+    const queue = testing(numbers(300), { concurrency: 1 });
+    const steps = sizes(queue, { type: "news", prNumbers: numbers(300), tip: null });
+    expect(Math.max(...steps)).toBeLessThanOrEqual(ITEMS_MAX);
+    expect(queue.effects()).toHaveLength(300);
+    expect(queue.state.readsDue).toBeUndefined();
+  });
+
+  it("when three hundred wait to be admitted", () => {
+    const queue = aQueue({ concurrency: 300 }).submits(...numbers(300));
+    const event: QueueEvent = { type: "tip", read: queue.state.tipRead ?? -1, tip: aTip("T1"), reached: [] };
+    expect(Math.max(...sizes(queue, event))).toBeLessThanOrEqual(ITEMS_MAX);
+    expect(queue.state.runs.size).toBe(300);
+  }, 120_000);
+});
+
+describe("a step's cost", () => {
+  const timed = (count: number, concurrency: number): number => {
+    const queue = aQueue({ concurrency }).opens();
+    const entries = new Map(queue.state.entries);
+    const one = testing([1]).entry(1);
+    for (const number of numbers(count)) {
+      const id = `e${number}` as typeof one.id;
+      entries.set(id, { ...one, id, prNumber: number, state: "PENDING", place: null, lastRun: null });
+    }
+    queue.state = { ...queue.state, entries };
+    queue.event({ type: "wake" });
+    const times = numbers(7).map(() => {
+      const begin = performance.now();
+      step(queue.state, { type: "wake" }, queue.now);
+      return performance.now() - begin;
+    });
+    return times.toSorted((a, b) => a - b)[3] ?? 0;
+  };
+
+  it("grows no worse than n log n with the entries", () => {
+    timed(2000, 5);
+    expect(timed(10_000, 5) / timed(1000, 5)).toBeLessThan(40);
+  });
+});
