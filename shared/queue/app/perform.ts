@@ -4,6 +4,7 @@ import { MINUTE_MS } from "../../kernel/time.ts";
 import { retryAt } from "../engine/backoff.ts";
 import type { Effect, QueueEvent } from "../engine/types.ts";
 import type { ClaimedEffect, QueueApp } from "./ports.ts";
+import { patiently } from "./retry.ts";
 
 /** Longer than any effect takes; one whose worker died is taken over then. */
 const LEASE_MS = 2 * MINUTE_MS;
@@ -17,11 +18,15 @@ export async function perform(app: QueueApp, key: QueueKey, effectKey: string): 
   app.passing("effect:claimed");
   const performed = await attempt(app, key, claimed);
   app.passing(`effect:${claimed.effect.type}:done`);
+  await patiently(() => settle(app, key, claimed, performed));
+  app.passing("effect:finished");
+}
+
+async function settle(app: QueueApp, key: QueueKey, claimed: ClaimedEffect, performed: Performed): Promise<void> {
   if ("again" in performed) {
     const until = retryAt(app.clock(), claimed.attempts);
     await app.queues.postpone(key, claimed, until, performed.again);
   } else await app.queues.finish(key, claimed, performed.result);
-  app.passing("effect:finished");
 }
 
 async function attempt(app: QueueApp, key: QueueKey, { effect }: ClaimedEffect): Promise<Performed> {

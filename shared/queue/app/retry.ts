@@ -1,4 +1,5 @@
 import { fail } from "../../kernel/result.ts";
+import { Unavailable } from "../../kernel/unavailable.ts";
 
 const ATTEMPTS_MAX = 12;
 const PAUSE_MS = 15;
@@ -21,4 +22,21 @@ export async function untilUncontended<T>(attempt: (n: number) => Promise<T | ty
   return fail("UNAVAILABLE", "Many changes to this came at once and this one was not made. Send it again.", {
     retryAfterSeconds: 1,
   });
+}
+
+const OUTAGE_ATTEMPTS_MAX = 40;
+const OUTAGE_PAUSE_MS = 500;
+
+/**
+ * Writes what is done already and lacks only its record, through an outage of the table that lasts up to twenty
+ * seconds: giving up would keep everybody waiting until the claim on the work runs out.
+ */
+export async function patiently(write: () => Promise<void>): Promise<void> {
+  for (let n = 1; ; n += 1)
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof Unavailable) || n >= OUTAGE_ATTEMPTS_MAX) throw error;
+      await pause(OUTAGE_PAUSE_MS);
+    }
 }
