@@ -1,9 +1,11 @@
 import { type EpochMs, toRfc3339 } from "../../kernel/time.ts";
 import { standingOf } from "./evidence.ts";
+import { mayRepeat } from "./judge.ts";
 import { predecessorsOf } from "./lanes.ts";
 import { admittedInOrder } from "./order.ts";
 import { permitsOf } from "./permits.ts";
 import { missingOf } from "./readiness.ts";
+import { isInProgress } from "./runs.ts";
 import type { Entry, QueueState, Run } from "./types.ts";
 import { requiredNow, verdictOf } from "./verdict.ts";
 
@@ -100,39 +102,49 @@ function pendingBlockers(state: QueueState, entry: Entry, order: readonly Entry[
         `its last test had no verdict (${entry.broken.what}); it is repeated at ${toRfc3339(entry.broken.retryAt)}`,
       ),
     );
-  if (runsOf(state, entry).some((run) => run.phase === "BUILDING"))
+  const runs = runsOf(state, entry);
+  if (runs.some((run) => run.phase === "BUILDING"))
     found.push(blocker("BUILDING", "its testing branch is being built"));
   if (state.tipDoubted || state.tip === null)
     found.push(blocker("TARGET_READ", `${state.branch} moved and is being read again`));
-  if (found.length > 0) return found;
-  const ahead = order.slice(
-    0,
-    order.findIndex((other) => other.id === entry.id),
-  );
-  const testing = ahead.filter((other) => other.state === "TESTING" || other.state === "PENDING_FAILURE");
+  return found.length > 0 ? found : [...passedInVain(state, runs, order), slotBlocker(state)];
+}
+
+/** It passed on something that is not the likeliest any more: said, because its tests did pass. */
+function passedInVain(state: QueueState, runs: readonly Run[], order: readonly Entry[]): readonly Blocker[] {
+  const run = runs.find((one) => one.phase === "PASSED");
+  const ahead = run === undefined ? [] : standingAhead(state, run, order);
+  const failing = ahead.filter((other) => other.state === "PENDING_FAILURE");
+  if (run === undefined || failing.length === 0) return [];
+  const message = `${run.id} passed with ${names(failing)}, which has failed since: it is tested without`;
+  return [blocker("PREDECESSOR", message, failing[0]?.prNumber ?? null)];
+}
+
+function slotBlocker(state: QueueState): Blocker {
+  const used = [...state.runs.values()].filter((run) => run.kind !== "BISECTION" && isInProgress(run));
   const slots = state.config.settings.concurrency;
-  const named = testing
-    .slice(0, 5)
-    .map((other) => `#${other.prNumber}`)
-    .join(", ");
-  return [
-    blocker(
-      "SLOTS",
-      `all ${slots} testing slots are in use${named === "" ? "" : ` (by ${named})`}`,
-      testing[0]?.prNumber ?? null,
-    ),
-  ];
+  if (used.length < slots) return blocker("START", "its test starts in a moment");
+  const holders = [...new Set(used.flatMap((run) => run.group))].flatMap((id) => state.entries.get(id) ?? []);
+  const by = holders.length === 0 ? "a test of the target itself" : names(holders);
+  const all = slots === 1 ? "the only testing slot is in use" : `all ${slots} testing slots are in use`;
+  return blocker("SLOTS", `${all} by ${by}`, holders[0]?.prNumber ?? null);
+}
+
+/** `#1, #2 and 7 more`. */
+function names(entries: readonly Entry[]): string {
+  const shown = entries.slice(0, 5).map((one) => `PR #${one.prNumber}`);
+  return entries.length > 5 ? `${shown.join(", ")} and ${entries.length - 5} more` : shown.join(", ");
 }
 
 function explainTesting(state: QueueState, entry: Entry): Told {
-  const run = runsOf(state, entry).find((one) => one.phase === "TESTING");
+  const run = runsOf(state, entry).findLast((one) => one.phase === "TESTING");
   const required = requiredNow(state).statuses;
   const verdict = run === undefined ? undefined : verdictOf(run, required);
   const open = verdict?.kind === "OPEN" ? verdict.waitsFor : required;
   const seen = run?.statuses.map((status) => status.context) ?? [];
   const unheard = open.filter((context) => !seen.includes(context));
-  const until = run === undefined || run.deadline === null ? "" : `, until ${toRfc3339(run.deadline)} at most`;
-  const blockers = [blocker("TESTS", `${open.join(", ")} must pass in test run ${run?.id ?? ""}${until}`)];
+  const by = run === undefined || run.deadline === null ? "" : ` by ${toRfc3339(run.deadline)}`;
+  const blockers = [blocker("TESTS", `${open.join(", ")} must pass in test run ${run?.id ?? ""}${by}`)];
   if (unheard.length > 0)
     blockers.push(
       blocker(
@@ -159,9 +171,7 @@ function explainPassed(state: QueueState, entry: Entry, order: readonly Entry[],
   }
   const ahead = aheadOf(state, entry, order);
   const permits = permitsOf(state, now);
-  const blockers = ahead
-    .slice(0, 20)
-    .map((other) => blocker("PREDECESSOR", `PR #${other.prNumber} is ahead of it (${other.state})`, other.prNumber));
+  const blockers = ahead.slice(0, 20).map((other) => aheadOfPassed(state, entry, other));
   if (!permits.lands(entry))
     blockers.push(blocker(permits.state, `the queue lands nothing: ${permits.reason ?? permits.state}`));
   if (state.tipDoubted)
@@ -169,6 +179,24 @@ function explainPassed(state: QueueState, entry: Entry, order: readonly Entry[],
   if (blockers.length === 0) blockers.push(blocker("LANDING", "it lands in a moment"));
   return told(entry, "has passed its tests", blockers, ["the pull requests ahead landing, or leaving the queue"]);
 }
+
+function aheadOfPassed(state: QueueState, entry: Entry, other: Entry): Blocker {
+  const doing = state.landing?.group.includes(other.id) ? "is landing" : IS_DOING[other.state];
+  const run = runsOf(state, entry).find((one) => one.phase === "PASSED" && one.assumedOut.includes(other.id));
+  const but = run === undefined ? "" : `; ${run.id} passed without it, and is void if it lands`;
+  return blocker("PREDECESSOR", `PR #${other.prNumber}, which ${doing}, is ahead of it${but}`, other.prNumber);
+}
+
+const IS_DOING: Readonly<Record<Entry["state"], string>> = {
+  NOT_READY: "is not ready",
+  PENDING: "waits to be tested",
+  TESTING: "is being tested",
+  TESTS_PASSED: "has passed",
+  PENDING_FAILURE: "has failed and is not judged yet",
+  MERGED: "has been merged",
+  FAILED: "has failed",
+  CANCELLED: "was cancelled",
+};
 
 function explainFailing(state: QueueState, entry: Entry, order: readonly Entry[], now: EpochMs): Told {
   const runs = runsOf(state, entry);
@@ -186,12 +214,29 @@ function explainFailing(state: QueueState, entry: Entry, order: readonly Entry[]
         other.prNumber,
       ),
     );
-  const permits = permitsOf(state, now);
-  if (!permits.starts(entry))
-    blockers.push(blocker(permits.state, `the queue starts no repeat: ${permits.reason ?? permits.state}`));
-  if (blockers.length === 0)
-    blockers.push(blocker("REPEAT", `${failed} failed in ${run?.id ?? "its test"}; the repeat waits for a slot`));
+  if (run?.phase === "FAILED") blockers.push(...repeatBlockers(state, entry, run, now));
+  if (blockers.length === 0) blockers.push(blocker("JUDGEMENT", "it is judged in a moment"));
   return told(entry, `failed ${failed}`, blockers, ["a repeat that passes", "the pull requests ahead being settled"]);
+}
+
+/** What keeps a failed run from its repeat, or, when none is left, from being judged. */
+function repeatBlockers(state: QueueState, entry: Entry, run: Run, now: EpochMs): readonly Blocker[] {
+  const permits = permitsOf(state, now);
+  if (!mayRepeat(state, run)) {
+    const hold = state.holds.find((one) => one.kind === "TIP_FAILED");
+    return hold === undefined ? [] : [blocker(hold.kind, `nobody is judged while ${state.branch} itself fails`)];
+  }
+  if (!permits.starts(entry))
+    return [blocker(permits.state, `the queue starts no repeat: ${permits.reason ?? permits.state}`)];
+  const verdict = verdictOf(run, requiredNow(state).statuses);
+  const open = verdict.kind === "FAILED" && run.deadline !== null && now < run.deadline ? verdict.open : [];
+  const waits = open.length > 0 ? `${open.join(", ")}, still to come` : "a slot, or for the pull requests ahead";
+  return [
+    blocker(
+      "REPEAT",
+      `${run.failure?.contexts.join(", ") ?? "what failed"} in ${run.id}: the repeat waits for ${waits}`,
+    ),
+  ];
 }
 
 function told(entry: Entry, what: string, blockers: readonly Blocker[], whatWouldMoveIt: readonly string[]): Told {

@@ -149,7 +149,8 @@ function refuse(draft: Draft, entry: Entry | undefined, what: string): void {
   }
   for (const run of draft.runsOf(entry.id)) draft.closeRun(run, "CANCELLED", why.message);
   // It is ready again when the host has been asked again and calls it mergeable still, not on the old word.
-  const pr: Entry["pr"] = entry.pr === null ? null : { ...entry.pr, mergeability: "IN_PROGRESS", obstacle: what };
+  const obstacle = `${why.message}; it is asked again`;
+  const pr: Entry["pr"] = entry.pr === null ? null : { ...entry.pr, mergeability: "IN_PROGRESS", obstacle };
   draft.move({ ...entry, pr, refusal: what }, "NOT_READY", why);
   draft.readPullRequest(entry.prNumber);
 }

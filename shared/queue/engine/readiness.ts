@@ -33,7 +33,7 @@ export function missingOf(state: Judging, entry: Entry): readonly Missing[] {
   if (pr.mergeability === "IN_PROGRESS")
     missing.push({
       kind: "MERGEABILITY_UNKNOWN",
-      message: "the code host is still working out whether it can be merged",
+      message: pr.obstacle ?? "the code host is still working out whether it can be merged",
     });
   return missing;
 }

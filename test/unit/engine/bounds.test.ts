@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { commitSha } from "../../../shared/kernel/ids.ts";
+import { commitSha, entryId } from "../../../shared/kernel/ids.ts";
 import { step } from "../../../shared/queue/engine/step.ts";
-import type { QueueEvent } from "../../../shared/queue/engine/types.ts";
+import type { Entry, QueueEvent } from "../../../shared/queue/engine/types.ts";
 import { aQueue, aTip, itemsOf, type ScriptedQueue, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
@@ -24,14 +24,14 @@ function sizes(queue: ScriptedQueue, event: QueueEvent): readonly number[] {
 }
 
 describe("a step is bounded", () => {
-  it("when a push voids 200 runs: many steps, each valid, and all tested again in the end", () => {
-    const all = numbers(200);
-    const queue = testing(all, { concurrency: 200 }).event({ type: "news", prNumbers: [], tip: { sha: null } });
+  it("when a push voids 120 runs: many steps, each valid, and all tested again in the end", () => {
+    const all = numbers(120);
+    const queue = testing(all, { concurrency: 120 }).event({ type: "news", prNumbers: [], tip: { sha: null } });
     const event: QueueEvent = { type: "tip", read: queue.state.tipRead ?? -1, tip: aTip("T1"), reached: [] };
     const steps = sizes(queue, event);
     expect(Math.max(...steps)).toBeLessThanOrEqual(ITEMS_MAX);
-    expect(steps.length).toBeGreaterThan(20);
-    expect([...queue.state.runs.values()].filter((run) => run.base === "T1")).toHaveLength(200);
+    expect(steps.length).toBeGreaterThan(12);
+    expect([...queue.state.runs.values()].filter((run) => run.base === "T1")).toHaveLength(120);
   }, 120_000);
 
   it("when a hundred queued PRs are merged by one hand", () => {
@@ -60,26 +60,31 @@ describe("a step is bounded", () => {
 });
 
 describe("a step's cost", () => {
-  const timed = (count: number, concurrency: number): number => {
-    const queue = aQueue({ concurrency }).opens();
-    const entries = new Map(queue.state.entries);
-    const one = testing([1]).entry(1);
-    for (const number of numbers(count)) {
-      const id = `e${number}` as typeof one.id;
-      entries.set(id, { ...one, id, prNumber: number, state: "PENDING", place: null, lastRun: null });
-    }
-    queue.state = { ...queue.state, entries };
-    queue.event({ type: "wake" });
-    const times = numbers(7).map(() => {
+  const one = testing([1]).entry(1);
+  const waiting = (number: number): Entry => ({
+    ...one,
+    id: entryId(`e${number}`),
+    prNumber: number,
+    state: "PENDING",
+    place: null,
+    lastRun: null,
+  });
+
+  const timed = (count: number): number => {
+    const { state, now } = aQueue().opens();
+    const entries = new Map(numbers(count).map((number) => [entryId(`e${number}`), waiting(number)]));
+    const started = step({ ...state, entries }, { type: "wake" }, now);
+    const times = numbers(25).map(() => {
       const begin = performance.now();
-      step(queue.state, { type: "wake" }, queue.now);
+      step(started.state, { type: "wake" }, now);
       return performance.now() - begin;
     });
-    return times.toSorted((a, b) => a - b)[3] ?? 0;
+    return Math.min(...times);
   };
 
   it("grows no worse than n log n with the entries", () => {
-    timed(2000, 5);
-    expect(timed(10_000, 5) / timed(1000, 5)).toBeLessThan(40);
+    timed(2000);
+    // Ten times the entries are some thirteen times the work; quadratic would be a hundred.
+    expect(timed(10_000) / timed(1000)).toBeLessThan(40);
   });
 });

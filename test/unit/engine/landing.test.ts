@@ -179,6 +179,17 @@ describe("the service's own brakes", () => {
     expect(Object.values(queue.states())).not.toContain("FAILED");
   });
 
+  it("TIP_FAILED keeps whoever fails meanwhile from being judged, until it is cleared", () => {
+    const queue = testing([1, 2], { retriesBeforeFailure: 0 })
+      .passes(1)
+      .lands({ onMovedTip: true, tip: aTip("X") });
+    const tip = queue.tipRun()?.id ?? ("none" as never);
+    queue.builds(2).builtRun(tip).reportsOn(tip, { unit: "FAILURE" }).fails(2);
+    expect(queue.states()[2]).toBe("PENDING_FAILURE");
+    expect(queue.explains(2).blockers).toMatchObject([{ kind: "TIP_FAILED" }]);
+    expect(queue.clears().states()[2]).toBe("FAILED");
+  });
+
   it("TIP_FAILED lifts when a later tip passes", () => {
     const queue = failedTip().pushes("T7");
     const run = queue.tipRun();

@@ -61,6 +61,10 @@ describe("slots", () => {
 });
 
 describe("priorities", () => {
+  it("being equal, the earlier submission goes first, whatever its number", () => {
+    expect(aQueue({ concurrency: 1 }).opens().submits(9, 5, 7).order()).toEqual([9, 5, 7]);
+  });
+
   it("order those that wait; a place once tested is kept", () => {
     const queue = aQueue({ concurrency: 1 }).opens().submits(1, 2, 3).prioritises(3, 10);
     expect(queue.order()).toEqual([1, 3, 2]);
