@@ -49,20 +49,20 @@ async function restart(client: Client, prNumber: number): Promise<void> {
   if (pr !== undefined) client.ledger.acknowledged(pr, {});
 }
 
+/** Little of it upsets what is being tested, or nothing would ever land. */
 async function act(client: Client, live: number): Promise<void> {
   const { random, sample, ledger } = client;
   const recent = Math.max(1, sample.count() - random.int(0, RECENT));
+  if (sample.count() === 0 || (live < LIVE_MAX && random.chance(0.6))) return submit(client, sample.open());
   const dice = random.next();
-  if (live < LIVE_MAX && dice < 0.6) return submit(client, sample.open());
-  if (sample.count() === 0) return;
-  if (dice < 0.7) return submit(client, recent);
-  if (dice < 0.76) return cancel(client, recent);
-  if (dice < 0.84) return restart(client, recent);
-  if (dice < 0.87) return sample.push(recent);
-  if (dice < 0.885) {
+  if (dice < 0.3) return submit(client, recent);
+  if (dice < 0.36) return cancel(client, recent);
+  if (dice < 0.42) return restart(client, recent);
+  if (dice < 0.44) return sample.push(recent);
+  if (dice < 0.45) {
     const made = sample.pushTarget();
     if (made !== undefined) ledger.pushed.add(made);
-  } else if (dice < 0.95) await client.api.once("/explainPullRequest", { pr: { number: recent } });
+  } else if (dice < 0.75) await client.api.once("/explainPullRequest", { pr: { number: recent } });
   else await client.api.once("/getMergeQueueTestingDetails", {});
 }
 
@@ -89,7 +89,7 @@ export function startTraffic(api: Api, sample: Sample, ledger: Ledger, randoms: 
   const keepActing = async (random: Random): Promise<void> => {
     while (!stopped()) {
       await act(client(random), live);
-      await sleep(random.int(30, 300));
+      await sleep(random.int(50, 800));
     }
   };
   const watch = async (): Promise<void> => {
