@@ -205,7 +205,11 @@ export class Draft implements QueueState {
       at: this.now,
     });
     this.add({ type: "close-run", key: `close-run:${run.id}`, run: run.id, branch: run.branch });
-    this.count({ runsCancelled: Number(outcome === "CANCELLED") });
+    this.count({
+      runsPassed: Number(outcome === "SUCCEEDED"),
+      runsFailed: Number(outcome === "FAILED"),
+      runsCancelled: Number(outcome === "CANCELLED"),
+    });
   }
 
   add(effect: Effect): void {

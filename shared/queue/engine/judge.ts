@@ -70,7 +70,6 @@ const newlyRequired = (run: Run, contexts: readonly string[]): readonly string[]
   contexts.filter((context) => !run.required.includes(context));
 
 function pass(draft: Draft, run: Run, reason: Reason): void {
-  draft.count({ runsPassed: 1 });
   if (run.kind === "TIP") {
     draft.tipTestBroken = null;
     draft.lift("TIP_FAILED");
@@ -94,7 +93,6 @@ const OFF_PATH = {
 /** The deadline stays: a repeat waits up to it for what is still to come, and so does a run that goes on. */
 function failed(draft: Draft, run: Run, failure: RunFailure): void {
   draft.setRun({ ...run, phase: "FAILED", failure, endedAt: draft.now });
-  draft.count({ runsFailed: 1 });
   if (run.kind === "TIP") draft.tipTestBroken = null;
   const why = { reason: reasonOf(failure), message: describe(failure), cause: `run:${run.id}`, run: run.id };
   for (const id of run.group) {

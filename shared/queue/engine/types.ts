@@ -279,6 +279,7 @@ export type Totals = {
   readonly restarts: number;
   readonly runsStarted: number;
   readonly bisectionRunsStarted: number;
+  /** How runs left the queue: each run is counted once, in one of these three. */
   readonly runsPassed: number;
   readonly runsFailed: number;
   readonly runsCancelled: number;
