@@ -7,9 +7,10 @@ import { type Api, anApi } from "./api.ts";
 import { allEntries } from "./entries.ts";
 import { judgeKept } from "./judge-kept.ts";
 import { judgeLanded } from "./judge-landed.ts";
-import { leftBranches, leftChecks, leftFiles, leftInTable, leftLocks, processesOf } from "./judge-leftovers.ts";
-import { carryOut, planOf, type Tally } from "./kills.ts";
+import { leftBranches, leftChecks, leftFiles, leftInTable, leftLocks } from "./judge-leftovers.ts";
+import { carryOut, planOf, type Tally, tooSeldom } from "./kills.ts";
 import { aLedger, type Ledger } from "./ledger.ts";
+import { processesOf } from "./processes.ts";
 import { seeded } from "./random.ts";
 import { aSample, aSlowSample, type Sample } from "./sample.ts";
 import { empty, settle, untilNothingIsLeft } from "./settle.ts";
@@ -53,7 +54,7 @@ export async function crashRun(options: CrashOptions): Promise<CrashReport> {
   const plan = planOf(options.kills, random, options.point);
   const withSlow = plan.some((kill) => kill.at === "effect:read-statuses:done");
   const stage = prepare(withSlow);
-  const tally: Tally = { server: new Map(), missed: new Map(), table: 0 };
+  const tally: Tally = { server: new Map(), missed: new Map(), table: 0, withAll: 0 };
   const randoms = Array.from({ length: CLIENTS }, (_, at) => seeded(options.seed * 1_000 + at));
   const first = stage.site.start();
   await first.up;
@@ -64,18 +65,18 @@ export async function crashRun(options: CrashOptions): Promise<CrashReport> {
   await carryOut(plan, { site: stage.site, random, tally, say: options.say });
   options.say("the last start; letting it settle");
   const last = stage.site.start();
-  const violations = await judge(stage, last, traffic);
-  const entries = violations.entries;
+  const { found, entries, logged } = await judge(stage, last, traffic);
+  const violations = [...found, ...tooSeldom(plan, tally)];
   const { folder, site, ledger } = stage;
-  if (violations.found.length === 0) rmSync(folder, { recursive: true, force: true });
+  if (violations.length === 0) rmSync(folder, { recursive: true, force: true });
   return {
     folder,
-    violations: violations.found,
+    violations,
     tally,
     startsMs: site.startsMs,
     ledger,
     ends: counted(entries.map((one) => one.state)),
-    logged: violations.logged,
+    logged,
   };
 }
 

@@ -5,6 +5,7 @@ import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { openTable } from "../../shared/table/client.ts";
 import type { TestRepository } from "../support/git-repository.ts";
+import { processesOf } from "./processes.ts";
 
 /** What a queue without pull requests has in the table. */
 const TRANSIENT = new Set(["ENTRY", "RUN", "INBOX", "EFFECT"]);
@@ -50,24 +51,6 @@ export function leftFiles(data: string): readonly string[] {
   const letters = existsSync(join(data, "dead-letters.jsonl")) ? ["dead-letters.jsonl"] : [];
   const beside = readdirSync(data).filter((name) => /\.(?:tmp|stale)$/u.test(name));
   return [...left, ...letters, ...beside].map((path) => `${path} is left in the data folder`);
-}
-
-type Process = { readonly pid: number; readonly command: string; readonly isCheck: boolean; readonly isTable: boolean };
-
-/** Processes that have to do with this data folder. */
-export function processesOf(data: string): readonly Process[] {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/u.test(name));
-  return pids.flatMap((pid) => {
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-      const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-      const isCheck = environment.some((one) => one.startsWith(`HOME=${data}/hosts/`) && one.endsWith(".work/home"));
-      const isTable = command.includes(`${data}/table.db`) && !command.startsWith("/bin/sh");
-      return isCheck || command.includes(data) ? [{ pid: Number(pid), command, isCheck, isTable }] : [];
-    } catch {
-      return [];
-    }
-  });
 }
 
 export const leftChecks = (data: string): readonly string[] =>

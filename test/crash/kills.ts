@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CRASH_POINTS, type CrashPoint } from "../../shared/queue/app/ports.ts";
 import type { Random } from "./random.ts";
+import { descendantsOf, kill } from "./processes.ts";
 import type { Life, Site } from "./site.ts";
 
 export type Kill =
@@ -14,6 +15,8 @@ export type Tally = {
   /** Points that were waited for in vain. */
   readonly missed: Map<string, number>;
   table: number;
+  /** Kills that took everything along which the server had started: git in the middle of a write, checks, the table. */
+  withAll: number;
 };
 
 const TIMES_EACH = 3;
@@ -46,6 +49,13 @@ export function planOf(kills: number, random: Random, only: string | undefined):
   ];
 }
 
+/** Points of the plan that were not reached as often as they have to be. */
+export function tooSeldom(plan: readonly Kill[], { server }: Tally): readonly string[] {
+  const planned = (point: CrashPoint): number => plan.filter((one) => one.at === point).length;
+  const seldom = CRASH_POINTS.filter((point) => planned(point) >= TIMES_EACH && (server.get(point) ?? 0) < TIMES_EACH);
+  return seldom.map((point) => `the point ${point} was reached only ${server.get(point) ?? 0} times`);
+}
+
 /** A read after a deadline needs a test that timed out: not in a short run. */
 const isQuick = (point: CrashPoint): boolean => point !== "effect:read-statuses:done";
 const patienceMs = (point: CrashPoint): number => (isQuick(point) ? 15_000 : 90_000);
@@ -65,31 +75,31 @@ const count = (map: Map<string, number>, what: string): void => void map.set(wha
 /** Kills that were not reached are tried again later, at the first passing. */
 export async function carryOut(plan: readonly Kill[], parts: Parts): Promise<void> {
   const waiting = [...plan];
-  for (let kill = waiting.shift(); kill !== undefined; kill = waiting.shift()) {
-    const reached = await once(kill, parts);
-    const label = "passing" in kill ? `${kill.at}:${kill.passing}` : `${kill.at} +${kill.afterMs}`;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const reached = await once(next, parts);
+    const label = "passing" in next ? `${next.at}:${next.passing}` : `${next.at} +${next.afterMs}`;
     parts.say(`${reached ? "killed at" : "never came to"} ${label}, ${waiting.length} to go`);
-    if (reached) count(parts.tally.server, kill.at);
-    else count(parts.tally.missed, kill.at);
-    if (!reached && "attempt" in kill && kill.attempt < ATTEMPTS_MAX)
-      waiting.push({ ...kill, passing: 1, attempt: kill.attempt + 1 });
+    if (reached) count(parts.tally.server, next.at);
+    else count(parts.tally.missed, next.at);
+    if (!reached && "attempt" in next && next.attempt < ATTEMPTS_MAX)
+      waiting.push({ ...next, passing: 1, attempt: next.attempt + 1 });
   }
 }
 
 /** Starts the server, and sees it die. False when it had to be killed elsewhere than at the point. */
-async function once(kill: Kill, parts: Parts): Promise<boolean> {
+async function once(wanted: Kill, parts: Parts): Promise<boolean> {
   const { site } = parts;
-  if ("passing" in kill) {
-    const life = site.start(`${kill.at}:${kill.passing}`);
-    const ended = Promise.race([life.gone, pass(patienceMs(kill.at))]);
+  if ("passing" in wanted) {
+    const life = site.start(`${wanted.at}:${wanted.passing}`);
+    const ended = Promise.race([life.gone, pass(patienceMs(wanted.at))]);
     await Promise.all([ended, maybeTable(parts, life)]);
     const reached = life.isGone();
     await end(life);
     return reached;
   }
   const life = site.start();
-  if (kill.at === "any moment") await life.up;
-  await Promise.all([pass(kill.afterMs), maybeTable(parts, life)]);
+  if (wanted.at === "any moment") await life.up;
+  await Promise.all([pass(wanted.afterMs), maybeTable(parts, life)]);
   await endBoth(parts, life);
   return true;
 }
@@ -105,9 +115,16 @@ async function maybeTable({ site, random, tally }: Parts, life: Life): Promise<v
   if (!life.isGone() && site.killTable()) tally.table += 1;
 }
 
-/** Now and then the table goes with the server, a moment before or after it. */
+/** Now and then the table goes with the server, a moment before or after it, or all that it started does. */
 async function endBoth({ site, random, tally }: Parts, life: Life): Promise<void> {
   const dice = random.next();
+  if (dice > 0.4 && dice < 0.7 && life.child.pid !== undefined) {
+    const all = descendantsOf(life.child.pid);
+    await end(life);
+    for (const pid of all) kill(pid);
+    tally.withAll += 1;
+    return;
+  }
   if (dice < 0.12 && site.killTable()) tally.table += 1;
   await end(life);
   if (dice > 0.88 && site.killTable()) tally.table += 1;

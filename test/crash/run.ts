@@ -36,7 +36,7 @@ function summary({ tally, startsMs, ledger, ends, logged }: CrashReport): string
   return [
     table(`${total} kills of the server`, new Map([...points, ...tally.server])),
     table("points that were waited for in vain", tally.missed),
-    `${tally.table} kills of the table's process`,
+    `${tally.table} kills of the table's process; ${tally.withAll} kills took everything along that the server had started`,
     `${starts.length} starts: median ${starts[Math.floor(starts.length / 2)]} ms, longest ${starts.at(-1)} ms`,
     table("submissions by their end", ends),
     `acknowledged: ${ledger.submitted.size} submissions, ${ledger.cancelled.size} cancels; pushed by hand: ${ledger.pushed.size}`,

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
+import { kill } from "./processes.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const READY = /^Mainline is ready: (\S+)$/mu;
@@ -36,14 +37,6 @@ export function pidIn(path: string): number | undefined {
     return identity.safeParse(JSON.parse(readFileSync(path, "utf8"))).data?.pid;
   } catch {
     return undefined;
-  }
-}
-
-export function kill(pid: number | undefined): boolean {
-  try {
-    return pid !== undefined && process.kill(pid, "SIGKILL");
-  } catch {
-    return false;
   }
 }
 
