@@ -9,6 +9,8 @@ import { plan } from "./plan.ts";
 import { retell } from "./runs.ts";
 import type { Decision, QueueEvent, QueueState } from "./types.ts";
 
+const PASSES_MAX = 100;
+
 /**
  * Takes one fact in and decides everything that follows from all facts known. Pure and total: the same state, event
  * and time give the same decision, and an event that is unknown, late or repeated gives the same state back.
@@ -18,11 +20,13 @@ import type { Decision, QueueEvent, QueueState } from "./types.ts";
 export function step(state: QueueState, event: QueueEvent, now: EpochMs): Decision {
   const draft = new Draft(state, now);
   fold(draft, event);
-  let before: number;
-  do {
+  for (let pass = 1, before = -1; draft.decisions !== before && draft.hasRoom(); pass += 1) {
     before = draft.decisions;
     settle(draft);
-  } while (draft.decisions !== before && draft.hasRoom());
+    // Never seen; but a step that goes round in circles must end, and show as one that is never done.
+    if (pass === PASSES_MAX) draft.cut = true;
+    if (draft.cut) break;
+  }
   return draft.decision(wakeAt(draft, permitsOf(draft, now)));
 }
 

@@ -23,7 +23,8 @@ describe("whatever a consistent host does", () => {
       fc.property(settings, fc.array(command, { maxLength: 150, size: "max" }), (chosen, commands) => {
         expect(play(commands, new Player(chosen)).slice(0, 3)).toEqual([]);
       }),
-      { numRuns: runs },
+      // Shrinking a queue that does not settle takes long: what has been found by then is shown.
+      { numRuns: runs, interruptAfterTimeLimit: Math.max(30_000, runs * 100) },
     );
   });
 });
