@@ -1,5 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import type * as z from "zod";
 
 /** Readable by its owner alone: these files hold secrets, or open a way to them. */
@@ -21,6 +32,15 @@ export function writeFileAtomically(path: string, content: string | Uint8Array):
     rmSync(beside, { force: true });
     throw error;
   }
+}
+
+const UNFINISHED = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/u;
+
+/** Files that a killed server was about to move to their place. Only for whoever alone writes to the folder. */
+export function removeUnfinished(folder: string, recursive = false): void {
+  if (!existsSync(folder)) return;
+  for (const path of readdirSync(folder, { encoding: "utf8", recursive }))
+    if (UNFINISHED.test(path)) rmSync(join(folder, path), { force: true });
 }
 
 const parsedJson = (text: string): unknown => {

@@ -11,7 +11,7 @@ import { type Application, type LocalContext, localApplication } from "./applica
 import { blobFolder } from "./blob-folder.ts";
 import { CannotStart, oneLine } from "./cannot-start.ts";
 import { type DataTable, openServerTable } from "./data-table.ts";
-import { isSystemError, PRIVATE_FILE } from "./files.ts";
+import { isSystemError, PRIVATE_FILE, removeUnfinished } from "./files.ts";
 import { apiAnswer, hasFunction, loadFunction } from "./functions.ts";
 import { closeGateway, createGateway } from "./gateway.ts";
 import type { RepositoriesOf } from "./git-hosts.ts";
@@ -111,6 +111,8 @@ async function run(
   undo: ReturnType<typeof undoing>,
 ): Promise<LocalServer> {
   const { data } = options;
+  removeUnfinished(data);
+  removeUnfinished(join(data, "blobs"), true);
   const { log, close } = logFile(data, options.say);
   undo.later(close);
   const token = await ensureAdminToken(data, table, systemClock());
