@@ -58,10 +58,10 @@ export function tooSeldom(plan: readonly Kill[], { server }: Tally): readonly st
 
 /** A read after a deadline needs a test that timed out: not in a short run. */
 const isQuick = (point: CrashPoint): boolean => point !== "effect:read-statuses:done";
-const patienceMs = (point: CrashPoint): number => (isQuick(point) ? 15_000 : 90_000);
+const patienceMs = (point: CrashPoint): number => (isQuick(point) ? 20_000 : 90_000);
 /** Some happen once in several seconds. */
 const RARE = new Set<CrashPoint>(["effect:land:done", "host:target-moved", "host:merge-noted"]);
-const passingsMax = (point: CrashPoint): number => (!isQuick(point) ? 1 : RARE.has(point) ? 2 : 4);
+const passingsMax = (point: CrashPoint): number => (!isQuick(point) ? 1 : RARE.has(point) ? 2 : 3);
 
 type Parts = {
   readonly site: Site;

@@ -4,7 +4,7 @@ import type { CommitSha } from "../../shared/kernel/ids.ts";
 import { aRepository, config, type TestRepository } from "../support/git-repository.ts";
 
 /** Refuses a folder of `failing` files, and any pair of which both halves are there. */
-const CHECK = `sleep "\${PACE:-0.15}"
+const CHECK = `sleep "\${PACE:-0.1}"
 [ ! -e failing ] || { echo "something failing is here"; exit 1; }
 for pair in pairs/*; do
   [ ! -d "$pair" ] || [ "$(ls "$pair" | wc -l)" -lt 2 ] || { echo "$pair is complete"; exit 1; }

@@ -10,7 +10,7 @@ export type Traffic = { readonly stop: () => Promise<void> };
 
 const CLIENTS = 4;
 /** More than that waits long and is tested often. */
-const LIVE_MAX = 12;
+const LIVE_MAX = 8;
 /** Clients look at the newest ones. */
 const RECENT = 25;
 
@@ -32,7 +32,7 @@ const send = ({ api, random }: Client, path: string, body: object): Promise<Answ
   random.chance(0.5) ? api.sure(path, body) : api.once(path, body);
 
 async function submit(client: Client, prNumber: number): Promise<void> {
-  const urgent = client.random.chance(0.12);
+  const urgent = client.random.chance(0.08);
   const pr = acknowledged(
     await send(client, "/submitPullRequest", { pr: { number: prNumber }, ...(urgent ? { priority: "urgent" } : {}) }),
   );
@@ -55,11 +55,11 @@ async function act(client: Client, live: number): Promise<void> {
   const recent = Math.max(1, sample.count() - random.int(0, RECENT));
   if (sample.count() === 0 || (live < LIVE_MAX && random.chance(0.6))) return submit(client, sample.open());
   const dice = random.next();
-  if (dice < 0.3) return submit(client, recent);
-  if (dice < 0.36) return cancel(client, recent);
-  if (dice < 0.42) return restart(client, recent);
-  if (dice < 0.44) return sample.push(recent);
-  if (dice < 0.45) {
+  if (dice < 0.25) return submit(client, recent);
+  if (dice < 0.33) return cancel(client, recent);
+  if (dice < 0.38) return restart(client, recent);
+  if (dice < 0.41) return sample.push(recent);
+  if (dice < 0.42) {
     const made = sample.pushTarget();
     if (made !== undefined) ledger.pushed.add(made);
   } else if (dice < 0.75) await client.api.once("/explainPullRequest", { pr: { number: recent } });
@@ -89,7 +89,7 @@ export function startTraffic(api: Api, sample: Sample, ledger: Ledger, randoms: 
   const keepActing = async (random: Random): Promise<void> => {
     while (!stopped()) {
       await act(client(random), live);
-      await sleep(random.int(50, 800));
+      await sleep(random.int(100, 1_200));
     }
   };
   const watch = async (): Promise<void> => {
