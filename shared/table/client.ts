@@ -45,6 +45,8 @@ export function connection(address: TableAddress): DynamoDBClientConfig {
  */
 export function openTable(address: TableAddress): Table {
   const base = new DynamoDBClient(connection(address));
+  // It builds a copy of every input and output for a logger that is not there.
+  base.middlewareStack.remove("loggerMiddleware");
   // Around the SDK's own retries: what is thrown here is what is left after all of them.
   base.middlewareStack.add(
     (next) => async (args) => {
