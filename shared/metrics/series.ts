@@ -57,7 +57,7 @@ export const SERIES = {
   mainline_pull_request_restarts_total: counter("Moves from TESTING back to PENDING since the queue was made."),
   mainline_test_runs_started_total: counter("Test runs started since the queue was made."),
   mainline_test_runs_concluded_total: counter(
-    "Outcomes of test runs since the queue was made, all under main: passed and failed are verdicts, of which a repeated run comes to several; cancelled ones were given up, some of them after a verdict.",
+    "Test runs that left the queue since it was made, by how: passed, failed, cancelled; all of them under main.",
     "status",
   ),
   mainline_check_repeats_total: counter("Repeats of failed checks since the queue was made."),
