@@ -158,6 +158,8 @@ export function itemsOf(before: QueueState, decision: Decision): number {
   return items;
 }
 
+const STEPS_MAX = 1000;
+
 const told: string[] = [];
 /** What the invariants said of every queue since the last call. */
 export const breachesSince = (): readonly string[] => told.splice(0);
@@ -181,14 +183,17 @@ export class ScriptedQueue {
   /** One event, and all steps that follow from it at once. */
   event(event: QueueEvent): this {
     this.once(event);
-    while (this.last?.more === true) this.once({ type: "wake" });
+    for (let steps = 0; this.last?.more === true; steps += 1) {
+      if (steps === STEPS_MAX) throw new Error(`no end of steps after ${event.type}`);
+      this.once({ type: "wake" });
+    }
     return this;
   }
 
   /** One event and one step, even if more is due. */
   once(event: QueueEvent): this {
     const decision = step(this.state, event, this.now);
-    told.push(...breachesOf(this.state, decision, this.now), ...unexplained(decision.state, this.now));
+    told.push(...breachesOf(this.state, decision, this.now, "ONE_STEP"), ...unexplained(decision.state, this.now));
     this.state = decision.state;
     this.last = decision;
     this.steps += 1;
