@@ -94,6 +94,9 @@ const OFF_PATH = {
 function failed(draft: Draft, run: Run, failure: RunFailure): void {
   draft.setRun({ ...run, phase: "FAILED", failure, endedAt: draft.now });
   if (run.kind === "TIP") draft.tipTestBroken = null;
+  // At once, not in the next pass: what holds the queue must hold it before anything lands in this one.
+  const tip = run.kind === "TIP" ? draft.runs.get(run.id) : undefined;
+  if (tip !== undefined) return judge(draft, tip, failure, false);
   const why = { reason: reasonOf(failure), message: describe(failure), cause: `run:${run.id}`, run: run.id };
   for (const id of run.group) {
     draft.patch(id, { broken: null });

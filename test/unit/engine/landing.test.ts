@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { HOUR_MS, later } from "../../../shared/kernel/time.ts";
 import { breachesOf } from "../../../shared/queue/engine/invariants.ts";
 import { step } from "../../../shared/queue/engine/step.ts";
 import { aQueue, aTip, id, sha, testing } from "../../support/queue.ts";
@@ -201,14 +202,18 @@ describe("the service's own brakes", () => {
   });
 
   it("nothing lands in the very step in which the tip fails", () => {
-    const queue = testing([1])
+    const queue = testing([1, 2], { retriesBeforeFailure: 0 })
       .passes(1)
-      .lands({ onMovedTip: true, tip: aTip("X") })
-      .submits(2)
-      .builds(2);
+      .lands({ onMovedTip: true, tip: aTip("X") });
     const tip = queue.tipRun()?.id ?? ("none" as never);
-    queue.sets({ retriesBeforeFailure: 0 }).turns("PAUSED").passes(2).builtRun(tip);
-    queue.reportsOn(tip, { unit: "FAILURE" }).turns("RUNNING");
+    const window = { id: "w", action: "PAUSE", reason: null, allowUrgent: false, startsAt: queue.now } as const;
+    queue
+      .builds(2)
+      .builtRun(tip)
+      .configures({ windows: [{ ...window, endsAt: later(queue.now, HOUR_MS) }] })
+      .passes(2);
+    // The window ends and the tip fails at once: neither was known to the step before.
+    queue.after(HOUR_MS).reportsOn(tip, { unit: "FAILURE" });
     expect([queue.state.landing, queue.states()[2]]).toEqual([null, "TESTS_PASSED"]);
     expect(queue.clears().state.landing?.group).toEqual([id(2)]);
   });

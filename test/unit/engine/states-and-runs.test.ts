@@ -88,6 +88,12 @@ describe("priorities", () => {
     expect([9, 1, 2].map((number) => queue.contents(number))).toEqual([["9"], ["9+1"], []]);
   });
 
+  it("urgent takes a slot back from the last when it had to wait for its infrastructure", () => {
+    const queue = aQueue({ concurrency: 2 }).opens().submitsUrgently(9).breaks(9).submits(1, 2).builds(1, 2).forgets();
+    expect(queue.sleeps().moves()).toEqual(["#2 TESTING > PENDING (SKIP_THE_LINE_INTERRUPTED)"]);
+    expect([queue.contents(9), queue.contents(1)]).toEqual([["9"], ["9+1"]]);
+  });
+
   it("urgent goes behind other urgent ones and behind what is landing", () => {
     const queue = testing([1, 2]).passes(1).submitsUrgently(8).submitsUrgently(9);
     expect(queue.order()).toEqual([1, 8, 9, 2]);
