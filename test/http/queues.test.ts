@@ -160,7 +160,8 @@ describe("a queue's life", () => {
     const repo = service.repository();
     const queue = service.client(repo);
     const answers = await Promise.all(Array.from({ length: 20 }, () => queue.asks("/createQueue")));
-    expect(answers.map((one) => one.status).sort()).toEqual([200, ...Array.from({ length: 19 }, () => 409)]);
+    expect(answers.filter((one) => one.status === 200)).toHaveLength(1);
+    expect(answers.filter((one) => one.status === 409)).toHaveLength(19);
   });
 
   it("can be made, set and read before anything is connected or the repository is there", async () => {

@@ -167,7 +167,7 @@ function queueClient(by: Asks, at: QueueClient["at"]): QueueClient {
       return await eventually(() => get(number), is, { what: `#${number} ${what}` });
     } catch (error) {
       const told = await asks("/explainPullRequest", { pr: { number } });
-      throw new Error(`${String(error)}\n${JSON.stringify(told.body, null, 1)}`, { cause: error });
+      throw new Error(`${String(error)}\n${JSON.stringify(told.body)}`, { cause: error });
     }
   };
   return {
