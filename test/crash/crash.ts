@@ -54,11 +54,11 @@ export async function crashRun(options: CrashOptions): Promise<CrashReport> {
   const plan = planOf(options.kills, random, options.point);
   const withSlow = plan.some((kill) => kill.at === "effect:read-statuses:done");
   const stage = prepare(withSlow);
-  const tally: Tally = { server: new Map(), missed: new Map(), table: 0, withAll: 0 };
+  const tally: Tally = { server: new Map(), missed: new Map(), table: 0, withAll: 0, byItself: [] };
   const randoms = Array.from({ length: CLIENTS }, (_, at) => seeded(options.seed * 1_000 + at));
   const first = stage.site.start();
   await first.up;
-  await makeQueues(stage);
+  await makeQueues(stage, options.seed % 2 === 0 ? "squash" : "merge_commit");
   first.child.kill("SIGKILL");
   await first.gone;
   const traffic = [startTraffic(stage.api, stage.sample, stage.ledger, randoms), ...slowTraffic(stage)];
@@ -66,7 +66,7 @@ export async function crashRun(options: CrashOptions): Promise<CrashReport> {
   options.say("the last start; letting it settle");
   const last = stage.site.start();
   const { found, entries, logged } = await judge(stage, last, traffic);
-  const violations = [...found, ...tooSeldom(plan, tally)];
+  const violations = [...found, ...tally.byItself, ...tooSeldom(plan, tally)];
   const { folder, site, ledger } = stage;
   if (violations.length === 0) rmSync(folder, { recursive: true, force: true });
   return {
@@ -111,8 +111,8 @@ function mintToken(data: string): string {
   return said.trim().split("\n").at(-1) ?? "";
 }
 
-async function makeQueues({ api, slow }: Stage): Promise<void> {
-  await api.sure("/createQueue", { mode: "single", concurrency: 4 });
+async function makeQueues({ api, slow }: Stage, mergeMethod: string): Promise<void> {
+  await api.sure("/createQueue", { mode: "single", concurrency: 4, mergeMethod });
   // The shortest timeout there is, and no repeat: each test ends by a read after its deadline.
   await slow?.api.sure("/createQueue", {
     mode: "single",

@@ -22,7 +22,7 @@ export async function judgeLanded(
   for (const point of points) {
     if (ledger.pushed.has(point)) continue;
     const subject = repo.git("log", "-1", "--format=%s", point);
-    const number = Number(/ \(#(\d+)\)$/u.exec(subject)?.[1] ?? 0);
+    const number = numberIn(subject);
     if (landed.has(number)) wrong.push(`#${number} landed twice: ${landed.get(number)} and ${point}`);
     landed.set(number, point);
     const entry = merged.get(number);
@@ -33,6 +33,12 @@ export async function judgeLanded(
     if (!landed.has(number)) wrong.push(`#${number} is MERGED, and no commit of it is on the target`);
   return wrong;
 }
+
+/** Of a squashed commit, or of a merge commit. */
+const numberIn = (subject: string): number => {
+  const [, squashed, merged] = / \(#(\d+)\)$|^Merge #(\d+): /u.exec(subject) ?? [];
+  return Number(squashed ?? merged ?? 0);
+};
 
 function twice(entries: readonly PullRequest[]): readonly string[] {
   const numbers = entries.filter((one) => one.state === "MERGED").map((one) => one.prNumber);

@@ -17,6 +17,8 @@ export type Tally = {
   table: number;
   /** Kills that took everything along which the server had started: git in the middle of a write, checks, the table. */
   withAll: number;
+  /** Ends that nobody brought about. */
+  readonly byItself: string[];
 };
 
 const TIMES_EACH = 3;
@@ -95,7 +97,9 @@ async function once(wanted: Kill, parts: Parts): Promise<boolean> {
     await Promise.all([ended, maybeTable(parts, life)]);
     const reached = life.isGone();
     await end(life);
-    return reached;
+    if (life.child.signalCode === "SIGKILL") return reached;
+    parts.tally.byItself.push(`a server ended by itself: ${life.said()}`);
+    return false;
   }
   const life = site.start();
   if (wanted.at === "any moment") await life.up;

@@ -50,6 +50,10 @@ export function aSite(data: string, args: readonly string[]): Site {
       env: crashAt === undefined ? env : { ...env, MAINLINE_CRASH_AT: crashAt },
       stdio: ["ignore", "pipe", "pipe"],
     });
+    // A run that fails half-way leaves no server behind.
+    const end = (): void => void child.kill("SIGKILL");
+    process.once("exit", end);
+    child.once("exit", () => process.off("exit", end));
     return follow(child);
   };
 
