@@ -193,7 +193,7 @@ export class ScriptedQueue {
   /** One event and one step, even if more is due. */
   once(event: QueueEvent): this {
     const decision = step(this.state, event, this.now);
-    told.push(...breachesOf(this.state, decision, this.now, "ONE_STEP"), ...unexplained(decision.state, this.now));
+    told.push(...breachesOf(this.state, decision, this.now), ...unexplained(decision.state, this.now));
     this.state = decision.state;
     this.last = decision;
     this.steps += 1;

@@ -1,7 +1,8 @@
 import { assert } from "../../kernel/assert.ts";
 import type { EpochMs } from "../../kernel/time.ts";
+import { breachesOf } from "../engine/invariants.ts";
 import { step } from "../engine/step.ts";
-import type { Asked, Decision, QueueEvent } from "../engine/types.ts";
+import type { Asked, Decision, QueueEvent, QueueState } from "../engine/types.ts";
 import type { Folded, InboxItem, LoadedQueue, StoredEntry } from "./ports.ts";
 
 /**
@@ -18,7 +19,7 @@ export function foldQueue(queue: LoadedQueue, now: EpochMs): Folded {
   const taken: InboxItem[] = [];
   let decision: Decision | undefined;
   for (const [at, { event, taken: item }] of waiting.entries()) {
-    decision = joined(decision, step(decision?.state ?? queue.state, event, now));
+    decision = joined(decision, checkedStep(decision?.state ?? queue.state, event, now));
     if (item !== undefined) taken.push(item);
     const more = decision.more || at < waiting.length - 1;
     if (!decision.more && itemsOf(queue, decision) + taken.length < ITEMS_BEFORE_NEXT_EVENT_MAX) continue;
@@ -26,6 +27,14 @@ export function foldQueue(queue: LoadedQueue, now: EpochMs): Folded {
   }
   assert(decision !== undefined, "a fold without an event");
   return { decision, taken };
+}
+
+/** A decision that would break what the queue promises is never written: the queue is marked, and somebody told. */
+function checkedStep(state: QueueState, event: QueueEvent, now: EpochMs): Decision {
+  const decision = step(state, event, now);
+  const breaches = breachesOf(state, decision, now);
+  if (breaches.length > 0) throw new Error(`a decision would break what the queue promises: ${breaches.join("; ")}`);
+  return decision;
 }
 
 /** Submissions and wishes lie on the entries themselves; a lost or doubled message about them changes nothing. */

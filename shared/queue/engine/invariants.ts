@@ -6,24 +6,15 @@ import { admittedInOrder, isAdmitted } from "./order.ts";
 import { permitsOf } from "./permits.ts";
 import { isInProgress } from "./runs.ts";
 import { isLegal } from "./transitions.ts";
-import type { Decision, Effect, Entry, Hold, Move, QueueState, Run } from "./types.ts";
+import type { Decision, Effect, Entry, Move, QueueState, Run } from "./types.ts";
 import { lackingNow, requiredNow } from "./verdict.ts";
 
 /**
- * The queue's promises, checked on a decision before it is committed: what breaks one is never written.
- * Answers one sentence per breach; none when all hold. Cost follows what the decision starts and lands. The decision may
- * be several steps taken together; of one alone more is known.
+ * The queue's promises, checked on the decision of one step before it is committed: what breaks one is never written.
+ * Answers one sentence per breach; none when all hold. Cost follows what the decision starts and lands.
  */
-export function breachesOf(
-  before: QueueState,
-  decision: Decision,
-  now: EpochMs,
-  of: "ONE_STEP" | "SEVERAL_STEPS" = "SEVERAL_STEPS",
-): readonly string[] {
-  const { effects } = decision;
-  // What an earlier step of the same commit sent or started was allowed before a later one put a hold on.
-  const holds = of === "ONE_STEP" ? decision.state.holds : heldAlready(before, decision.state);
-  const state = { ...decision.state, holds };
+export function breachesOf(before: QueueState, decision: Decision, now: EpochMs): readonly string[] {
+  const { effects, state } = decision;
   const order = admittedInOrder(state);
   const started = [...state.runs.values()].filter((run) => !before.runs.has(run.id));
   return [
@@ -47,9 +38,6 @@ export function unexplained(state: QueueState, now: EpochMs): readonly string[] 
       : [];
   });
 }
-
-const heldAlready = (before: QueueState, state: QueueState): readonly Hold[] =>
-  state.holds.filter((hold) => before.holds.some((one) => one.kind === hold.kind && one.since === hold.since));
 
 const illegal = ({ prNumber, from, to, reason }: Move): string =>
   `PR #${prNumber} moved from ${from ?? "nowhere"} to ${to} (${reason})`;

@@ -63,7 +63,7 @@ export class Player {
       this.log.push(`    #${move.prNumber} ${move.from} > ${move.to} ${move.reason}: ${move.message}`);
     for (const effect of decision.effects) this.log.push(`    ${effect.key}`);
     this.problems.push(
-      ...breachesOf(state, decision, now, "ONE_STEP"),
+      ...breachesOf(state, decision, now),
       ...unexplained(decision.state, now),
       ...this.repeated(event, decision),
       ...this.counted(decision),

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { HOUR_MS, later } from "../../../shared/kernel/time.ts";
-import { breachesOf } from "../../../shared/queue/engine/invariants.ts";
-import { step } from "../../../shared/queue/engine/step.ts";
+
 import { aQueue, aTip, id, sha, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
@@ -216,20 +215,6 @@ describe("the service's own brakes", () => {
     queue.after(HOUR_MS).reportsOn(tip, { unit: "FAILURE" });
     expect([queue.state.landing, queue.states()[2]]).toEqual([null, "TESTS_PASSED"]);
     expect(queue.clears().state.landing?.group).toEqual([id(2)]);
-  });
-
-  it("what one step of a commit sent may be followed by a hold in the next one", () => {
-    const queue = testing([1, 2], { retriesBeforeFailure: 0 })
-      .passes(1)
-      .lands({ onMovedTip: true, tip: aTip("X") });
-    const tip = queue.tipRun()?.id ?? ("none" as never);
-    const before = queue.builds(2).builtRun(tip).forgets().state;
-    queue.passes(2);
-    const effects = queue.last?.effects ?? [];
-    queue.reportsOn(tip, { unit: "FAILURE" });
-    const joined = { ...(queue.last ?? step(before, { type: "wake" }, queue.now)), effects };
-    expect(breachesOf(before, joined, queue.now)).toEqual([]);
-    expect(breachesOf(before, joined, queue.now, "ONE_STEP")).toEqual(["land:q-4.2: the queue is held"]);
   });
 
   it("a test of the tip without a verdict waits before it is tried again", () => {
