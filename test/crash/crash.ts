@@ -8,7 +8,7 @@ import { allEntries } from "./entries.ts";
 import { judgeKept } from "./judge-kept.ts";
 import { judgeLanded } from "./judge-landed.ts";
 import { leftBranches, leftChecks, leftFiles, leftInTable, leftLocks } from "./judge-leftovers.ts";
-import { carryOut, planOf, type Tally, tooSeldom } from "./kills.ts";
+import { carryOut, interruptFirstStart, planOf, type Tally, tooSeldom } from "./kills.ts";
 import { aLedger, type Ledger } from "./ledger.ts";
 import { processesOf } from "./processes.ts";
 import { seeded } from "./random.ts";
@@ -56,16 +56,18 @@ export async function crashRun(options: CrashOptions): Promise<CrashReport> {
   const stage = prepare(withSlow);
   const tally: Tally = { server: new Map(), missed: new Map(), table: 0, withAll: 0, byItself: [] };
   const randoms = Array.from({ length: CLIENTS }, (_, at) => seeded(options.seed * 1_000 + at));
+  const parts = { site: stage.site, random, tally, say: options.say };
+  await interruptFirstStart(parts);
   const first = stage.site.start();
   await first.up;
   await makeQueues(stage, options.seed % 2 === 0 ? "squash" : "merge_commit");
   first.child.kill("SIGKILL");
   await first.gone;
   const traffic = [startTraffic(stage.api, stage.sample, stage.ledger, randoms), ...slowTraffic(stage)];
-  await carryOut(plan, { site: stage.site, random, tally, say: options.say });
+  await carryOut(plan, parts);
   options.say("the last start; letting it settle");
   const last = stage.site.start();
-  const { found, entries, logged } = await judge(stage, last, traffic);
+  const { found, entries, logged } = await judge(stage, last, traffic, options.say);
   const violations = [...found, ...tally.byItself, ...tooSeldom(plan, tally)];
   const { folder, site, ledger } = stage;
   if (violations.length === 0) rmSync(folder, { recursive: true, force: true });
@@ -125,13 +127,16 @@ async function makeQueues({ api, slow }: Stage, mergeMethod: string): Promise<vo
 const slowTraffic = ({ slow, ledger }: Stage): readonly Traffic[] =>
   slow === undefined ? [] : [startSlowTraffic(slow.api, ledger, SLOW)];
 
-async function judge(stage: Stage, last: Life, traffic: readonly Traffic[]) {
+async function judge(stage: Stage, last: Life, traffic: readonly Traffic[], say: CrashOptions["say"]) {
   const { site, sample, ledger, api, slow } = stage;
   await last.up;
   await Promise.all(traffic.map((one) => one.stop()));
+  say("the clients have stopped");
   const stuck = await settle(api);
+  say("settled; taking out what waits for somebody");
   await empty(api);
   if (slow !== undefined) await empty(slow.api);
+  say("empty; tidying up");
   const entries = await allEntries(api);
   const left = await untilNothingIsLeft(async () => [
     ...(await leftInTable(site.data)),
@@ -141,6 +146,7 @@ async function judge(stage: Stage, last: Life, traffic: readonly Traffic[]) {
     ...leftChecks(site.data),
     ...leftLocks(sample.repo),
   ]);
+  say("looking at every point of the target");
   const landed = await judgeLanded(api, sample, ledger, entries);
   const tables = processesOf(site.data).filter((one) => one.isTable);
   const several = tables.length === 1 ? [] : [`${tables.length} table processes run on the data`];

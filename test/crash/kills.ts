@@ -108,6 +108,16 @@ async function once(wanted: Kill, parts: Parts): Promise<boolean> {
   return true;
 }
 
+/** The first start of all makes the token and the table: it is interrupted as well. */
+export async function interruptFirstStart({ site, random, tally }: Parts): Promise<void> {
+  for (let n = 0; n < 2; n += 1) {
+    const life = site.start();
+    await pass(random.int(200, 900));
+    await end(life);
+    count(tally.server, "first start");
+  }
+}
+
 const pass = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });
 
 /** The table's process alone, now and then: the server keeps running and starts it anew. */
