@@ -33,7 +33,7 @@ const foldersLeft = (): readonly string[] => readdirSync(place).filter((name) =>
 
 describe("npm run demo", () => {
   it("keeps all its promises, says so line by line in a pipe, and leaves nothing behind", {
-    timeout: 200_000,
+    timeout: 300_000,
   }, async () => {
     const demo = runDemo("--exit");
     const status = await demo.gone;

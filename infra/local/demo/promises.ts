@@ -16,7 +16,7 @@ export type Evidence = {
 export type Promised = { readonly what: string; readonly kept: boolean };
 
 export function promises(evidence: Evidence): readonly Promised[] {
-  const { remembered, proof, metrics } = evidence;
+  const { proof, metrics } = evidence;
   const { ahead, behind } = PR.together;
   return [
     ...outcomes(evidence),
@@ -30,7 +30,7 @@ export function promises(evidence: Evidence): readonly Promised[] {
       kept: proof.mergesInText && proof.alone.every(Boolean) && !proof.together,
     },
     {
-      what: `the urgent #${PR.urgent} landed before those that waited when it came (${named(remembered.waitedBehindUrgent)})`,
+      what: `the urgent #${PR.urgent} landed before all but those that were landing when it came`,
       kept: isUrgentFirst(evidence),
     },
     { what: "nothing landed while the queue was paused", kept: isStillWhilePaused(evidence) },
@@ -62,11 +62,13 @@ function isOneEach({ points }: Proof): boolean {
 
 const allPass = ({ points }: Proof): boolean => points.length > 1 && points.every((point) => point.passes);
 
-function isUrgentFirst({ proof, remembered }: Evidence): boolean {
-  const placeOf = (number: number): number => proof.points.findIndex(({ subject }) => subject.endsWith(`(#${number})`));
-  const urgent = placeOf(PR.urgent);
-  const behind = remembered.waitedBehindUrgent.map(placeOf).filter((place) => place >= 0);
-  return urgent > 0 && behind.length > 0 && behind.every((place) => place > urgent);
+/** One landing at a time is on its way, and is finished; nothing else may come between. */
+function isUrgentFirst({ moves }: Evidence): boolean {
+  const timeOf = (to: string): number => moves.find((move) => move.number === PR.urgent && move.to === to)?.at ?? 0;
+  const [from, until] = [timeOf("PENDING"), timeOf("MERGED")];
+  const between = moves.filter(({ to, at }) => to === "MERGED" && at > from && at < until);
+  const after = moves.filter(({ to, at }) => to === "MERGED" && at > until);
+  return from > 0 && between.length <= 1 && after.length > 0;
 }
 
 function isStillWhilePaused({ moves, remembered: { pause } }: Evidence): boolean {

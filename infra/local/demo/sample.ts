@@ -68,6 +68,8 @@ const GREETING: Files = {
   "greeting.sh": "greeting() {\n  echo Welcome\n}\n",
   "tests/greeting.sh": test("greeting.sh", '"$(greeting)" = Welcome'),
 };
+/** So slow that it is cancelled before it is through, on any machine. */
+const LOGO: Files = { "logo.txt": "(~)\n", "tests/logo.sh": "sleep 120\n" };
 /** Renames a function everywhere that main knows it … */
 const RENAMING: Files = { "prices.sh": prices("unit_price"), "receipt.sh": receipt("unit_price") };
 /** … while this calls it by its old name in a place of its own: no conflict in text, and broken together. */
@@ -97,7 +99,7 @@ export const RESOLUTION: Files = { "tax.sh": tax(19) };
 export const PULL_REQUESTS: readonly SamplePullRequest[] = [
   { number: 1, title: "Greet the customers", author: ADA, files: GREETING, ends: "MERGED" },
   { number: 2, title: "Charge 20 % tax", author: BEN, files: { "tax.sh": tax(20) }, ends: "MERGED" },
-  { number: 3, title: "Try a new logo", author: CAM, files: { "logo.txt": "(~)\n" }, ends: "CANCELLED" },
+  { number: 3, title: "Try a new logo", author: CAM, files: LOGO, ends: "CANCELLED" },
   { number: 4, title: "Charge 19 % tax", author: ADA, files: RESOLUTION, ends: "MERGED" },
   { number: 5, title: "Rename price to unit_price", author: BEN, files: RENAMING, ends: "MERGED" },
   { number: 6, title: "Offer a discount", author: CAM, files: DISCOUNT, ends: "FAILED" },

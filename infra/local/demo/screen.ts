@@ -25,7 +25,17 @@ export type Screen = {
   readonly rows: (queue: string, rows: readonly Row[]) => void;
 };
 
-type Output = { readonly isTTY?: boolean; readonly columns?: number; readonly write: (text: string) => unknown };
+type Output = {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly write: (text: string) => unknown;
+};
+
+/** A table that wraps, or is higher than the terminal, cannot be redrawn in place. */
+const COLUMNS_MIN = 70;
+const ROWS_MIN = 16;
+const fits = ({ columns = 80, rows = 24 }: Output): boolean => columns >= COLUMNS_MIN && rows >= ROWS_MIN;
 
 const COLOURS: Readonly<Record<string, string>> = {
   MERGED: "32",
@@ -56,7 +66,9 @@ export function createScreen(output: Output, env: NodeJS.ProcessEnv): Screen {
       at(time, `#${String(number).padEnd(3)}${fit(from ?? "", STATE_WIDTH)} -> ${fit(to, STATE_WIDTH)} ${message}`),
     rows: () => {},
   };
-  return output.isTTY === true && env["TERM"] !== "dumb" ? live(output, plain, env["NO_COLOR"] === undefined) : plain;
+  return output.isTTY === true && env["TERM"] !== "dumb" && fits(output)
+    ? live(output, plain, env["NO_COLOR"] === undefined)
+    : plain;
 }
 
 function live(output: Output, plain: Screen, coloured: boolean): Screen {
@@ -70,9 +82,10 @@ function live(output: Output, plain: Screen, coloured: boolean): Screen {
     const colour = coloured ? COLOURS[state] : undefined;
     return colour === undefined ? fit(state, STATE_WIDTH) : `\u001b[${colour}m${fit(state, STATE_WIDTH)}\u001b[0m`;
   };
+  const width = (): number => (output.columns ?? 80) - 1;
   const line = ({ number, title, state, why }: Row): string => {
-    const room = (output.columns ?? 100) - TITLE_WIDTH - STATE_WIDTH - 8;
-    return `${`#${number}`.padStart(4)} ${fit(title, TITLE_WIDTH)} ${paint(state)} ${fit(why, Math.max(10, room)).trimEnd()}`;
+    const room = Math.max(0, width() - TITLE_WIDTH - STATE_WIDTH - 7);
+    return `${`#${number}`.padStart(4)} ${fit(title, TITLE_WIDTH)} ${paint(state)} ${fit(why, room).trimEnd()}`;
   };
   const above = (print: () => void): void => {
     const table = drawn;
@@ -89,6 +102,6 @@ function live(output: Output, plain: Screen, coloured: boolean): Screen {
       plain.heading(text);
     },
     moved: () => {},
-    rows: (queue, rows) => draw(["", queue, ...rows.map(line)]),
+    rows: (queue, rows) => draw(["", fit(queue, width()).trimEnd(), ...rows.map(line)]),
   };
 }

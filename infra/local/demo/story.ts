@@ -14,8 +14,6 @@ export type Stage = {
 };
 
 export type Remembered = {
-  /** Those that were waiting for a test slot when the urgent one came. */
-  readonly waitedBehindUrgent: readonly number[];
   /** The target branch at the beginning and at the end of the pause, and when those were. */
   readonly pause: { readonly from: number; readonly to: number; readonly tipAt: readonly [string, string] };
   /** Why the one that was submitted meanwhile was not admitted. */
@@ -36,7 +34,7 @@ const inState =
 export async function play(stage: Stage): Promise<Remembered> {
   await begin(stage);
   await cancelOne(stage);
-  const waitedBehindUrgent = await hurry(stage);
+  await hurry(stage);
   const { pause, lateWhilePaused } = await pauseAndResume(stage);
   const conflict = await rebaseConflicting(stage);
   await stage.watch.until("every pull request comes to an end", (seen) =>
@@ -45,34 +43,36 @@ export async function play(stage: Stage): Promise<Remembered> {
       return pr !== undefined && hasEnded(pr);
     }),
   );
-  return { waitedBehindUrgent, pause, lateWhilePaused, conflict };
+  return { pause, lateWhilePaused, conflict };
 }
 
+/** Everybody is in before it begins, so that the order is the same on a fast machine and on a busy one. */
 async function begin({ client, screen, watch }: Stage): Promise<void> {
-  await client.createQueue({ mode: "single", concurrency: CONCURRENCY });
+  await client.createQueue({ mode: "single", concurrency: CONCURRENCY, state: "paused" });
   screen.say(
-    `The queue for main is made: single mode, ${CONCURRENCY} test runs at once, squash, one repeat of failures.`,
+    `The queue for main is made: single mode, ${CONCURRENCY} test runs at once, squash, one repeat of failures. It is paused.`,
   );
-  const submitted = PULL_REQUESTS.filter(({ number }) => number < PR.urgent);
-  for (const { number } of submitted) await client.submit(number);
-  screen.say(`${submitted.length} pull requests are submitted: #1 to #${submitted.length}.`);
-  await watch.look();
+  const first = PULL_REQUESTS.filter(({ number }) => number < PR.urgent);
+  for (const { number } of first) await client.submit(number);
+  screen.say(`${first.length} pull requests are submitted: #1 to #${first.length}.`);
+  await watch.until("the code host has been asked about all of them", (seen) =>
+    first.every(({ number }) => seen.get(number)?.readiness.gitHubMergeability === "MERGEABLE"),
+  );
+  await client.updateQueue({ state: "running" });
+  screen.say("The queue runs.");
 }
 
 async function cancelOne({ client, screen, watch }: Stage): Promise<void> {
   const number = PR.cancelled;
-  await watch.until(`#${number} is being tested`, inState(number, "TESTING", "TESTS_PASSED"));
+  await watch.until(`#${number} is being tested`, inState(number, "TESTING"));
   await client.cancel(number);
-  screen.say(`#${number} is cancelled while it is tested; those behind it are tested again without it.`);
+  screen.say(`#${number} is cancelled: its new test takes too long. Those behind it are tested again without it.`);
 }
 
-async function hurry({ client, screen, watch }: Stage): Promise<readonly number[]> {
-  const seen = await watch.look();
-  const waiting = [...seen.values()].filter((pr) => pr.state === "PENDING").map((pr) => pr.prNumber);
+async function hurry({ client, screen, watch }: Stage): Promise<void> {
   await client.submit(PR.urgent, { priority: "urgent" });
   screen.say(`#${PR.urgent} is submitted as urgent: it goes ahead of all that are not landing already.`);
   await watch.until(`#${PR.urgent} has landed`, inState(PR.urgent, "MERGED"));
-  return waiting;
 }
 
 async function pauseAndResume({ client, screen, watch, repository }: Stage) {
