@@ -86,7 +86,14 @@ export const pullRequestRoutes = {
       "The last upload for a commit wins. It is kept also before the pull request is submitted. At most 20 MiB of JSON, gzip accepted; send `ALL` where there are more.",
     request: prs.setImpactedTargets,
     reply: prs.impactedTargetsSet,
-    errors: ["QUEUE_NOT_FOUND", "PULL_REQUEST_NOT_FOUND", "UPLOAD_NOT_FOUND", "BODY_TOO_LARGE", "UNAUTHENTICATED", "FORBIDDEN"],
+    errors: [
+      "QUEUE_NOT_FOUND",
+      "PULL_REQUEST_NOT_FOUND",
+      "UPLOAD_NOT_FOUND",
+      "BODY_TOO_LARGE",
+      "UNAUTHENTICATED",
+      "FORBIDDEN",
+    ],
   }),
   "create-impacted-targets-upload": route("create-impacted-targets-upload", {
     ...submits,

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { HOUR_MS, later } from "../../../shared/kernel/time.ts";
-
 import { aQueue, aTip, id, sha, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
