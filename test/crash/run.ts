@@ -15,6 +15,12 @@ const { values } = parseArgs({
 });
 const seed = Number(values.seed);
 const kills = Number(values.kills);
+const isPoint = values.point === undefined || CRASH_POINTS.some((point) => point === values.point);
+if (!Number.isInteger(seed) || !Number.isInteger(kills) || kills < 1 || !isPoint) {
+  console.error("usage: npm run test:crash -- [--seed <number>] [--kills <number>] [--point <name>]");
+  console.error(`points: ${CRASH_POINTS.join(", ")}`);
+  process.exit(2);
+}
 const replay = `npm run test:crash -- --seed ${seed} --kills ${kills}${values.point === undefined ? "" : ` --point ${values.point}`}`;
 
 const since = performance.now();
