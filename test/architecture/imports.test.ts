@@ -45,8 +45,8 @@ const mayImport = (from: Source, to: Import): boolean => {
 describe("imports", () => {
   test("the files that are judged were found", () => {
     expect(sources.length).toBeGreaterThan(120);
-    for (const place of Object.keys(ALLOWED))
-      expect(sources.filter((source) => isWithin(source.path, place)).length, place).toBeGreaterThan(0);
+    const empty = Object.keys(ALLOWED).filter((place) => !sources.some((source) => isWithin(source.path, place)));
+    expect(empty).toEqual([]);
     expect(sources.flatMap((source) => source.imports).length).toBeGreaterThan(400);
   });
 

@@ -1,5 +1,6 @@
 import type { CommitSha, EntryId, RunId } from "../../kernel/ids.ts";
 import type { EpochMs } from "../../kernel/time.ts";
+import { bookkeeping } from "./bookkeeping.ts";
 import { type Standing, standingOf } from "./evidence.ts";
 import { admittedInOrder, isAdmitted } from "./order.ts";
 import type {
@@ -27,8 +28,6 @@ export const STEP_ITEMS_MAX = 40;
 
 /** What each thing costs there: an entry with its pointer, one that ends with its copies, a run that moves to history. */
 const ITEMS = { entry: 2, run: 1, move: 1, effect: 1, endedEntry: 3, endedRun: 2 } as const;
-
-const RESTARTS_KEPT = 20;
 
 /** Why something moved: the closed reason, the sentence for people, and who or what caused it. */
 export type Why = {
@@ -257,7 +256,12 @@ export class Draft implements QueueState {
 
   /** Moves a live entry to another state of the queue, with the bookkeeping that the change of state implies. */
   move(entry: Entry, to: EntryState, why: Why): Entry {
-    const moved: Entry = { ...entry, ...this.bookkeeping(entry, to), state: to, stateChangedAt: this.now };
+    const moved: Entry = {
+      ...entry,
+      ...bookkeeping(entry, to, this.now, this.closedMs()),
+      state: to,
+      stateChangedAt: this.now,
+    };
     if (entry.state === "TESTING" && to === "PENDING") this.count({ restarts: 1 });
     this.tell(entry, to, why);
     const counted = { ...moved, moves: entry.moves + 1 };
@@ -277,7 +281,7 @@ export class Draft implements QueueState {
     this.reorder();
     this.endedEntries.push({
       ...entry,
-      ...this.bookkeeping(entry, to),
+      ...bookkeeping(entry, to, this.now, this.closedMs()),
       state: to,
       stateChangedAt: this.now,
       endedAt: this.now,
@@ -332,32 +336,6 @@ export class Draft implements QueueState {
       at: this.now,
     });
     this.writes += 1;
-  }
-
-  private bookkeeping(entry: Entry, to: EntryState): Partial<Entry> {
-    const left = entry.state === "TESTING" ? { testedMs: entry.testedMs + (this.now - entry.stateChangedAt) } : {};
-    switch (to) {
-      case "TESTING":
-        return { ...left, firstTestAt: entry.firstTestAt ?? this.now };
-      case "PENDING":
-        if (entry.state !== "TESTING") return { ...left, admittedAt: entry.admittedAt ?? this.now };
-        return { ...left, restartedAt: [...entry.restartedAt, this.now].slice(-RESTARTS_KEPT) };
-      case "NOT_READY":
-        return {
-          ...left,
-          admittedAt: null,
-          place: null,
-          group: null,
-          conflictsWith: null,
-          closedMsBefore: this.closedMs(),
-        };
-      case "TESTS_PASSED":
-      case "PENDING_FAILURE":
-      case "MERGED":
-      case "FAILED":
-      case "CANCELLED":
-        return left;
-    }
   }
 
   /** Milliseconds for which the queue has admitted nobody, up to now. */

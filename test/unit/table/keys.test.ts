@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { entryId, orgSlug, type QueueKey, runId } from "../../../shared/kernel/ids.ts";
 import { epochMs } from "../../../shared/kernel/time.ts";
