@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { aGate, type Gate } from "../support/gate.ts";
 import { config, type TestRepository } from "../support/git-repository.ts";
@@ -14,6 +14,7 @@ beforeAll(async () => {
   process.env["MAINLINE_TEST_SECRET"] = "hunter2-of-the-server";
   [service, gate] = await Promise.all([aService(), aGate()]);
 });
+afterEach(() => gate.clear());
 afterAll(async () => {
   delete process.env["MAINLINE_TEST_SECRET"];
   await Promise.all([service.stop(), gate.stop()]);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { aGate, type Gate } from "../support/gate.ts";
 import { config } from "../support/git-repository.ts";
@@ -9,6 +9,7 @@ let gate: Gate;
 beforeAll(async () => {
   [service, gate] = await Promise.all([aService(), aGate()]);
 });
+afterEach(() => gate.clear());
 afterAll(async () => {
   await Promise.all([service.stop(), gate.stop()]);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { errorOf } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import { aGate, type Gate } from "../support/gate.ts";
@@ -10,6 +10,7 @@ let gate: Gate;
 beforeAll(async () => {
   [service, gate] = await Promise.all([aService(), aGate()]);
 });
+afterEach(() => gate.clear());
 afterAll(async () => {
   await Promise.all([service.stop(), gate.stop()]);
 });

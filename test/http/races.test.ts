@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { submittedPullRequest } from "../../shared/schemas/pull-request.ts";
 import { errorOf } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
@@ -12,6 +12,7 @@ let gate: Gate;
 beforeAll(async () => {
   [service, gate] = await Promise.all([aService(), aGate()]);
 });
+afterEach(() => gate.clear());
 afterAll(async () => {
   await Promise.all([service.stop(), gate.stop()]);
 });
@@ -58,7 +59,7 @@ describe("many clients at once", () => {
     const known = new Set([...enqueuedPullRequests, ...ended].map((one) => one.prNumber));
     expect([...known].sort((a, b) => a - b)).toEqual(numbers);
     // Most are cancelled: that all of them end is the point, not that two cores test each of them.
-    const cancelled = numbers.filter((number) => number % 10 !== 0);
+    const cancelled = numbers.filter((number) => number % 25 !== 0);
     const outcomes = await Promise.all(cancelled.map((number) => queue.asks("/cancelPullRequest", pr(number))));
     for (const outcome of outcomes) expect([200, 409]).toContain(outcome.status);
     await eventually(
@@ -69,7 +70,7 @@ describe("many clients at once", () => {
     const merged = (await queue.list({ state: "MERGED", take: 100 })).pullRequests;
     const landed = repo.subjects(`${base}..main`);
     expect(landed).toHaveLength(merged.length);
-    expect(merged.length).toBeGreaterThanOrEqual(10);
+    expect(merged.length).toBeGreaterThanOrEqual(4);
   });
 });
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { aGate, type Gate } from "../support/gate.ts";
 import { aService, type Service } from "../support/service.ts";
@@ -9,6 +9,7 @@ let gate: Gate;
 beforeAll(async () => {
   [service, gate] = await Promise.all([aService(), aGate()]);
 });
+afterEach(() => gate.clear());
 afterAll(async () => {
   await Promise.all([service.stop(), gate.stop()]);
 });
@@ -35,6 +36,11 @@ describe("SIGTERM in the middle of a queue, and a start on the same data", () =>
     for (const number of [1, 2, 3, 4]) await queue.submit(number, number === 4 ? { priority: "low" } : {});
     await eventually(gate.waiting, (all) => all.includes("1") && all.includes("1,2"));
     await queue.cancel(3);
+    // Taken in by the loop, which gives it the time that stays.
+    await eventually(
+      () => queue.list({ state: "CANCELLED" }),
+      (page) => page.pullRequests.length === 1,
+    );
     const [was, cancelled, timeline] = await Promise.all([queue.view(), queue.get(3), queue.timeline(1)]);
     const { testRunId = "" } = await queue.runs({ pr: { number: 1 } });
 

@@ -11,9 +11,11 @@ export type Gate = {
   readonly waiting: () => readonly string[];
   /** How many checks have asked about this content since the gate was made. */
   readonly asked: (content: string) => number;
-  /** Lets checks of this content pass, those to come as well; without one, all there are and all to come. */
-  readonly pass: (content?: string) => void;
+  /** Lets checks of this content pass, those to come as well. */
+  readonly pass: (content: string) => void;
   readonly fail: (content: string) => void;
+  /** Lets go whatever waits now: for after a test, so that one that failed half-way holds nobody else's checks up. */
+  readonly clear: () => void;
   readonly stop: () => Promise<void>;
 };
 
@@ -23,7 +25,6 @@ export async function aGate(): Promise<Gate> {
   const held = new Map<ServerResponse, string>();
   const verdicts = new Map<string, Verdict>();
   const asked: string[] = [];
-  let open = false;
 
   const answer = (response: ServerResponse, verdict: Verdict): void => {
     held.delete(response);
@@ -36,7 +37,7 @@ export async function aGate(): Promise<Gate> {
   const server = createServer((request, response) => {
     const content = decodeURIComponent((request.url ?? "/").slice(1));
     asked.push(content);
-    const verdict = verdicts.get(content) ?? (open ? 200 : undefined);
+    const verdict = verdicts.get(content);
     held.set(response, content);
     // A check that is killed hangs up.
     response.on("close", () => held.delete(response));
@@ -51,12 +52,11 @@ export async function aGate(): Promise<Gate> {
     command: `curl -sf http://127.0.0.1:${port}/$MAINLINE_PULL_REQUESTS`,
     waiting: () => [...held.values()],
     asked: (content) => asked.filter((one) => one === content).length,
-    pass: (content) => {
-      if (content !== undefined) return decide(content, 200);
-      open = true;
+    pass: (content) => decide(content, 200),
+    fail: (content) => decide(content, 500),
+    clear: () => {
       for (const [response] of held) answer(response, 200);
     },
-    fail: (content) => decide(content, 500),
     stop: () => {
       server.closeAllConnections();
       return new Promise((resolve) => {
