@@ -3,6 +3,7 @@ import type { EpochMs } from "../../kernel/time.ts";
 import { bookkeeping } from "./bookkeeping.ts";
 import { type Standing, standingOf } from "./evidence.ts";
 import { admittedInOrder, isAdmitted } from "./order.ts";
+import { snapshot } from "./snapshot.ts";
 import type {
   Broken,
   Decision,
@@ -299,27 +300,7 @@ export class Draft implements QueueState {
 
   decision(wakeAt: EpochMs | undefined): Decision {
     const { effects, moves, endedRuns, endedEntries, notes } = this;
-    return { state: this.state(), effects, moves, endedRuns, endedEntries, notes, wakeAt, more: this.cut };
-  }
-
-  private state(): QueueState {
-    const { id, branch, config, mode, tip, tipDoubted, tipRead, closed, holds, landing, lineage } = this;
-    const { tipTestDue, nextPlace, nextRun, nextRead, totals, entries, runs } = this;
-    const head = { id, branch, config, mode, tip, tipDoubted, tipRead, closed, holds, landing, lineage };
-    const { tipTestBroken, readsDue, reached } = this;
-    return {
-      ...head,
-      tipTestDue,
-      nextPlace,
-      nextRun,
-      nextRead,
-      totals,
-      entries,
-      runs,
-      ...(tipTestBroken === null ? {} : { tipTestBroken }),
-      ...(readsDue.length === 0 ? {} : { readsDue }),
-      ...(reached.length === 0 ? {} : { reached }),
-    };
+    return { state: snapshot(this), effects, moves, endedRuns, endedEntries, notes, wakeAt, more: this.cut };
   }
 
   private tell(entry: Entry, to: EntryState, why: Why, from: EntryState | null = entry.state): void {
