@@ -1,171 +1,188 @@
-/** Hours and days pass here: the service's own workers, table and git host in this process, on a clock of the test's. */
-import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readdirSync, readFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { handler as sweep } from "../../functions/workers/sweep.ts";
-import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
-import { blobFolder } from "../../infra/local/blob-folder.ts";
-import { createGitHost, type GitHost } from "../../shared/code-host/git/host.ts";
-import { writePull } from "../../shared/code-host/git/pulls.ts";
-import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
-import { HostUnavailable } from "../../shared/code-host/port.ts";
-import { orgSlug, type QueueKey } from "../../shared/kernel/ids.ts";
-import { silentLog } from "../../shared/kernel/log.ts";
-import { DAY_MS, epochMs, HOUR_MS, later, MINUTE_MS, SECOND_MS, systemClock } from "../../shared/kernel/time.ts";
-import { getPullRequest } from "../../shared/queue/app/pull-requests.ts";
-import { createQueue, updateQueue } from "../../shared/queue/app/queues.ts";
-import type { SettingsPatch } from "../../shared/queue/app/settings.ts";
-import { submit } from "../../shared/queue/app/submit.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../shared/kernel/time.ts";
+import { explainPullRequest } from "../../shared/queue/app/pull-requests.ts";
+import { updateQueue } from "../../shared/queue/app/queues.ts";
+import { cancel, restart } from "../../shared/queue/app/wishes.ts";
 import type { Entry } from "../../shared/queue/engine/types.ts";
+import { anApplication, drafted, type TestApplication, unreachable } from "../support/application.ts";
 import { eventually } from "../support/eventually.ts";
-import { aFolder, aRepository, config, type TestRepository } from "../support/git-repository.ts";
-import { startTable, type TestTable } from "../support/table.ts";
 
-const ORG = orgSlug("local");
-let folder = "";
-let table: TestTable;
-let host: GitHost;
-let app: Wiring;
-let now = epochMs(Date.now());
-let isDown = false;
+let service: TestApplication;
 beforeAll(async () => {
-  folder = aFolder();
-  table = await startTable();
-  host = await createGitHost({
-    org: ORG,
-    host: "git.local",
-    repositories: folder,
-    work: join(folder, "work"),
-    news: { checksMoved: () => {}, refsMoved: () => {} },
-    log: silentLog,
-    clock: systemClock,
-    sandbox: await findSandbox({ hide: [], log: silentLog }),
-  });
-  const unreachable = (): never => {
-    throw new HostUnavailable("the network is down");
-  };
-  const door = { grantUpload: unreachable, readUpload: unreachable };
-  const statuses: GitHost["statuses"] = async (repo, run) => (isDown ? unreachable() : host.statuses(repo, run));
-  const parts = { table, log: silentLog, blobs: blobFolder(join(folder, "blobs")), uploads: door };
-  app = { ...wired({ ...parts, hosts: () => ({ ...host, statuses }) }), clock: () => now };
-  useWiring(app);
+  service = await anApplication();
 });
+afterEach(() => service.hostDoes({}));
 afterAll(async () => {
-  await host.stop();
-  await table.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await service.stop();
 });
 
-const passes = (ms: number): void => {
-  now = later(now, ms);
-};
+const isTesting = (entry: Entry): boolean => entry.state === "TESTING";
+const hasEnded = (entry: Entry): boolean => entry.endedAt !== null;
 
-let made = 0;
-async function aQueueOf(command: string, patch: SettingsPatch, draft = false) {
-  const repo = aRepository(folder, `acme/app-${(made += 1)}`);
-  repo.commit("main", { files: config({ unit: command }) });
-  repo.pullRequest(1, { files: { "a.txt": "1\n" } });
-  if (draft) await drafted(repo, true);
-  const key: QueueKey = { org: ORG, repo: repo.key, branch: "main" };
-  await createQueue(app, { key, repo: repo.key, patch, state: undefined, by: "test" }, () => undefined);
-  await submit(app, { key, prNumber: 1, by: "test" }, () => undefined);
-  return { repo, key };
-}
-const drafted = (repo: TestRepository, draft: boolean): Promise<void> =>
-  writePull(repo.dir, 1, { state: "open", draft, base: null });
-
-async function entryOf(key: QueueKey): Promise<Entry> {
-  await sweep();
-  const found = await getPullRequest(app, key, { number: 1 }, false);
-  if (!found.ok) throw new Error(found.fault.message);
-  return found.value.entry;
-}
-const reaches = (key: QueueKey, is: (entry: Entry) => boolean): Promise<Entry> => eventually(() => entryOf(key), is);
-
-const processesWith = (word: string): number =>
-  readdirSync("/proc").filter((pid) => {
+const isRunning = (word: string): boolean =>
+  readdirSync("/proc").some((pid) => {
     try {
       return /^\d+$/u.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(word);
     } catch {
       return false;
     }
-  }).length;
-const runs = (word: string, is: boolean): Promise<boolean> =>
-  eventually(
-    () => processesWith(word) > 0,
-    (found) => found === is,
-  );
+  });
 
 describe("testingTimeoutMinutes", () => {
-  it("a check that never ends is repeated once and then fails its PR with TESTING_TIMEOUT, and its processes end", async () => {
-    const { key } = await aQueueOf("sleep 4242.31", { testingTimeoutMinutes: 1 });
-    await reaches(key, (entry) => entry.state === "TESTING");
-    await runs("4242.31", true);
-    passes(59 * SECOND_MS);
-    expect((await entryOf(key)).state).toBe("TESTING");
-    const failed = await eventually(
-      () => {
-        passes(20 * SECOND_MS);
-        return entryOf(key);
-      },
-      (entry) => entry.state === "FAILED",
-    );
-    const run = failed.verifiedBy === null ? undefined : await app.queues.endedRun(key, failed.verifiedBy);
-    expect(run?.run.statuses.map((status) => status.url)).toEqual([expect.stringMatching(/unit\.2\.log$/u)]);
-    expect(failed.conclusion).toMatchObject({ reason: "TESTING_TIMEOUT" });
+  it("a check that never ends is repeated once, then fails its PR with TESTING_TIMEOUT, and its processes end", async () => {
+    const { key } = await service.queue("sleep 4242.31", { testingTimeoutMinutes: 1 });
+    await service.submit(key);
+    await service.reaches(key, isTesting);
+    await eventually(() => isRunning("4242.31"), Boolean);
+    service.passes(59 * SECOND_MS);
+    expect((await service.entry(key)).state).toBe("TESTING");
+    const failed = await eventually(() => {
+      service.passes(20 * SECOND_MS);
+      return service.entry(key);
+    }, hasEnded);
+    expect(failed).toMatchObject({ state: "FAILED", conclusion: { reason: "TESTING_TIMEOUT" } });
     expect(failed.conclusion?.message).toContain("unit");
+    const run = failed.verifiedBy === null ? undefined : await service.app.queues.endedRun(key, failed.verifiedBy);
+    expect(run?.run.statuses.map((status) => status.url)).toEqual([expect.stringMatching(/unit\.2\.log$/u)]);
     await sweep();
-    await runs("4242.31", false);
+    await eventually(
+      () => isRunning("4242.31"),
+      (is) => !is,
+    );
   });
 
   it("0 means none", async () => {
-    const { key } = await aQueueOf("sleep 4242.32", { testingTimeoutMinutes: 0 });
-    await reaches(key, (entry) => entry.state === "TESTING");
-    passes(30 * DAY_MS);
+    const { key } = await service.queue("sleep 4242.32", { testingTimeoutMinutes: 0 });
+    await service.submit(key);
+    await service.reaches(key, isTesting);
+    service.passes(30 * DAY_MS);
     await sweep();
-    expect((await entryOf(key)).state).toBe("TESTING");
-    await runs("4242.32", true);
+    expect((await service.entry(key)).state).toBe("TESTING");
+    await eventually(() => isRunning("4242.32"), Boolean);
   });
 
   it("a host that cannot be asked at the deadline fails nobody: what it says afterwards counts", async () => {
-    const { key } = await aQueueOf("true", { testingTimeoutMinutes: 1 });
-    isDown = true;
-    await reaches(key, (entry) => entry.state === "TESTING");
-    passes(HOUR_MS);
+    const { key } = await service.queue("true", { testingTimeoutMinutes: 1 });
+    await service.submit(key);
+    service.hostDoes({ statuses: unreachable });
+    await service.reaches(key, isTesting);
+    service.passes(HOUR_MS);
     await sweep();
-    passes(HOUR_MS);
-    expect((await entryOf(key)).state).toBe("TESTING");
-    isDown = false;
-    passes(HOUR_MS);
-    expect((await reaches(key, (entry) => entry.endedAt !== null)).state).toBe("MERGED");
+    service.passes(HOUR_MS);
+    expect((await service.entry(key)).state).toBe("TESTING");
+    service.hostDoes({});
+    service.passes(HOUR_MS);
+    expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
   });
 });
 
 describe("notReadyTimeoutHours", () => {
-  const isCancelled = (entry: Entry): boolean => entry.state === "CANCELLED";
-
   it("a PR that does not become ready leaves the queue", async () => {
-    const { key } = await aQueueOf("true", { notReadyTimeoutHours: 2 }, true);
-    await reaches(key, (entry) => entry.state === "NOT_READY");
-    passes(119 * MINUTE_MS);
-    expect((await entryOf(key)).state).toBe("NOT_READY");
-    passes(2 * MINUTE_MS);
-    expect((await reaches(key, isCancelled)).conclusion).toMatchObject({ reason: "NOT_READY_TIMEOUT" });
+    const { repo, key } = await service.queue("true", { notReadyTimeoutHours: 2 });
+    await drafted(repo, true);
+    await service.submit(key);
+    await service.entry(key);
+    service.passes(119 * MINUTE_MS);
+    expect((await service.entry(key)).state).toBe("NOT_READY");
+    service.passes(2 * MINUTE_MS);
+    const ended = await service.reaches(key, hasEnded);
+    expect(ended).toMatchObject({ state: "CANCELLED", conclusion: { reason: "NOT_READY_TIMEOUT" } });
   });
 
   it("stands still while the queue itself admits nobody", async () => {
-    const { repo, key } = await aQueueOf("true", { notReadyTimeoutHours: 2 }, true);
-    await reaches(key, (entry) => entry.state === "NOT_READY");
+    const { repo, key } = await service.queue("true", { notReadyTimeoutHours: 2 });
+    await drafted(repo, true);
+    await service.submit(key);
+    await service.entry(key);
     const set = async (state: "PAUSED" | "RUNNING") => {
-      await updateQueue(app, { key, patch: {}, state, by: "test" }, () => undefined);
+      await updateQueue(service.app, { key, patch: {}, state, by: "test" }, () => undefined);
       await sweep();
     };
     await set("PAUSED");
-    passes(10 * HOUR_MS);
+    service.passes(10 * HOUR_MS);
     await set("RUNNING");
-    expect((await entryOf(key)).state).toBe("NOT_READY");
+    expect((await service.entry(key)).state).toBe("NOT_READY");
     await drafted(repo, false);
-    passes(11 * MINUTE_MS);
-    expect((await reaches(key, (entry) => entry.endedAt !== null)).state).toBe("MERGED");
+    service.passes(11 * MINUTE_MS);
+    expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
+  });
+});
+
+describe("a code host that hangs or fails", () => {
+  it("that does not answer within two seconds: the submission is accepted, NOT_READY, and looked up later", async () => {
+    const { key } = await service.queue("true");
+    const { promise: never } = Promise.withResolvers<never>();
+    service.hostDoes({ pullRequest: () => never });
+    const begun = performance.now();
+    const submitted = await service.submit(key);
+    expect(performance.now() - begun).toBeLessThan(4_000);
+    expect(submitted).toMatchObject({ ok: true, value: { state: "NOT_READY", pr: null } });
+    const told = await explainPullRequest(service.app, key, 1);
+    expect(told).toMatchObject({ ok: true, value: { summary: expect.stringMatching(/no answer within 2 seconds/u) } });
+    service.hostDoes({});
+    service.passes(MINUTE_MS);
+    expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
+  });
+
+  it("that fails to build, for a while: the PR waits with the reason in its explanation, and is tested then", async () => {
+    const { key } = await service.queue("true");
+    service.hostDoes({ buildRun: unreachable });
+    await service.submit(key);
+    await service.reaches(key, (entry) => entry.broken !== null);
+    const told = await explainPullRequest(service.app, key, 1);
+    expect(told).toMatchObject({ ok: true, value: { summary: expect.stringMatching(/the network is down/u) } });
+    service.hostDoes({});
+    service.passes(MINUTE_MS);
+    expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
+  });
+
+  it("while a PR is landing it can be neither cancelled nor restarted: 409 PULL_REQUEST_LANDING; then it has landed", async () => {
+    const { repo, key } = await service.queue("true");
+    service.hostDoes({ land: unreachable });
+    await service.submit(key);
+    await eventually(
+      async () => {
+        await service.entry(key);
+        return service.app.queues.entry(key, 1);
+      },
+      (stored) => stored?.landing === true,
+    );
+    const wish = { key, prNumber: 1, by: "test" };
+    for (const ask of [cancel, restart])
+      expect(await ask(service.app, wish, () => undefined)).toMatchObject({
+        ok: false,
+        fault: { code: "PULL_REQUEST_LANDING" },
+      });
+    const told = await explainPullRequest(service.app, key, 1);
+    expect(told).toMatchObject({ ok: true, value: { blockers: [{ kind: "LANDING" }] } });
+    service.hostDoes({});
+    service.passes(MINUTE_MS);
+    expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
+    expect(repo.subjects("main")).toEqual(["A change (#1)", "A change"]);
+  });
+
+  it("whose answer about a landing is lost: the PR lands once", async () => {
+    const { repo, key } = await service.queue("true");
+    service.hostDoes({
+      land: async (request) => {
+        await service.host.land(request);
+        return unreachable();
+      },
+    });
+    await service.submit(key);
+    await eventually(
+      async () => {
+        await service.entry(key);
+        return repo.subjects("main").length;
+      },
+      (count) => count === 2,
+    );
+    expect((await service.entry(key)).endedAt).toBeNull();
+    service.hostDoes({});
+    service.passes(MINUTE_MS);
+    expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
+    expect(repo.subjects("main")).toEqual(["A change (#1)", "A change"]);
   });
 });
