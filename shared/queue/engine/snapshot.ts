@@ -2,12 +2,26 @@ import type { QueueState } from "./types.ts";
 
 /** The queue's fields and nothing else of whatever carries them; what is empty and optional is left out. */
 export function snapshot(from: QueueState): QueueState {
-  const { id, branch, config, mode, tip, tipDoubted, tipRead, closed, holds, landing, lineage, tipTestDue } = from;
-  const { nextPlace, nextRun, nextRead, totals, entries, runs } = from;
   const { tipTestBroken = null, readsDue = [], reached = [] } = from;
   return {
-    ...{ id, branch, config, mode, tip, tipDoubted, tipRead, closed, holds, landing, lineage, tipTestDue },
-    ...{ nextPlace, nextRun, nextRead, totals, entries, runs },
+    id: from.id,
+    branch: from.branch,
+    config: from.config,
+    mode: from.mode,
+    tip: from.tip,
+    tipDoubted: from.tipDoubted,
+    tipRead: from.tipRead,
+    closed: from.closed,
+    holds: from.holds,
+    landing: from.landing,
+    lineage: from.lineage,
+    tipTestDue: from.tipTestDue,
+    nextPlace: from.nextPlace,
+    nextRun: from.nextRun,
+    nextRead: from.nextRead,
+    totals: from.totals,
+    entries: from.entries,
+    runs: from.runs,
     ...(tipTestBroken === null ? {} : { tipTestBroken }),
     ...(readsDue.length === 0 ? {} : { readsDue }),
     ...(reached.length === 0 ? {} : { reached }),
