@@ -149,6 +149,17 @@ describe("names that are traps for git and the shell", () => {
     },
   );
 
+  it("a branch named mainline, beside which no testing branch can be, is named as what is in the way", async () => {
+    const { repo, queue } = await opened({ unit: "true" }, 1);
+    repo.git("update-ref", "refs/heads/mainline", repo.sha("main"));
+    await queue.submit(1);
+    await eventually(
+      () => queue.explain(1),
+      (told) => told.summary.includes('has a branch "mainline"') && told.summary.includes("rename that branch"),
+    );
+    await queue.cancel(1);
+  });
+
   it("a head branch, a title and an author that look like options or code change nothing", async () => {
     const { repo, queue } = await service.queue();
     const head = repo.pullRequest(1, {
@@ -320,12 +331,13 @@ describe("what people do at the host meanwhile", () => {
     expect((await queue.ends(116)).state).toBe("MERGED");
   });
 
-  it("closed it cannot be admitted, and reopened it is", async () => {
+  it("submitted while it is closed it is CANCELLED with that reason; reopened and submitted again it lands", async () => {
     const { repo, queue } = await opened({ unit: "true" }, 1);
     await service.pr(repo, "close", "1");
-    const submitted = await queue.submit(1);
+    await queue.submit(1);
+    expect(await queue.ends(1)).toMatchObject({ state: "CANCELLED", conclusion: { reason: "PULL_REQUEST_CLOSED" } });
     await service.pr(repo, "open", "1");
-    if (!submitted.isCurrentlySubmittedToQueue || (await queue.get(1)).state === "CANCELLED") await queue.submit(1);
+    await queue.submit(1);
     expect((await queue.ends(1)).state).toBe("MERGED");
   });
 

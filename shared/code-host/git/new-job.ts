@@ -1,11 +1,12 @@
 /** Turns a request to build a run into a commit on its branch and the list of checks to run on it. */
+import type { CommitSha } from "../../kernel/ids.ts";
 import { type BuildRequest, HostUnavailable } from "../port.ts";
 import { type BuildAnswer, buildStack } from "./build.ts";
 import { CONFIG_FILE, type ConfigRead, readConfigFile } from "./config-file.ts";
 import type { Check, Job } from "./job.ts";
 import { isBranchName, isRunName, OWN_BRANCHES } from "./names.ts";
 import type { Passing } from "./points.ts";
-import { setRef } from "./refs.ts";
+import { readRef, setRef } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 
 export type JobAnswer = { readonly ok: true; readonly value: Job } | Extract<BuildAnswer, { ok: false }>;
@@ -19,7 +20,7 @@ export async function newJob(repo: Repository, request: BuildRequest, passing: P
   if (!stack.ok) return stack;
   const config = await readConfigFile(repo.objects, stack.value.commit);
   // The branch keeps the commit from being collected while the run lives.
-  await setRef(repo, ref, stack.value.commit);
+  await setTestingBranch(repo, ref, stack.value.commit);
   passing("host:branch-made");
   const { run, branch, base, changes, required } = request;
   return {
@@ -38,6 +39,19 @@ export async function newJob(repo: Repository, request: BuildRequest, passing: P
       branchGone: false,
     },
   };
+}
+
+/** git keeps no branch beside others below it: where one has our prefix for its name, none of ours can be made. */
+async function setTestingBranch(repo: Repository, ref: string, commit: CommitSha): Promise<void> {
+  try {
+    await setRef(repo, ref, commit);
+  } catch (error) {
+    const above = OWN_BRANCHES.slice(0, -1);
+    if ((await readRef(repo, above)) === undefined) throw error;
+    const name = above.slice("refs/heads/".length);
+    const what = `the repository has a branch "${name}", beside which git allows no testing branch below "${name}/"`;
+    throw new HostUnavailable(`${what}: rename that branch`, { cause: error });
+  }
 }
 
 /** A check for each one that the tested content defines, and a failure for each one required that it does not. */
