@@ -23,6 +23,9 @@ if (!Number.isInteger(seed) || !Number.isInteger(kills) || kills < 1 || !isPoint
 }
 const replay = `npm run test:crash -- --seed ${seed} --kills ${kills}${values.point === undefined ? "" : ` --point ${values.point}`}`;
 
+// Ctrl-C ends the server as well.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+
 const since = performance.now();
 const say = (line: string): void =>
   console.log(`${((performance.now() - since) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
