@@ -58,9 +58,10 @@ export function targetsStore(table: Table, blobs: BlobStore): TargetsStore {
       const { record, hashes } = targets === "ALL" ? ALL : setOf(targets);
       const digest = record.targets.kind === "SET" ? record.targets.digest : "";
       const inline = hashes.length <= INLINE_BYTES_MAX;
-      if (!inline) await blobs.put(`targets/${digest}`, hashes);
+      const blob = `${org}/targets/${digest}`;
+      if (!inline) await blobs.put(blob, hashes);
       const at = keys.targets(org, repo, prNumber, sha);
-      const Item = { ...at, entity: "TARGETS", schema: 1, ...record, ...(inline ? { hashes } : { blob: digest }) };
+      const Item = { ...at, entity: "TARGETS", schema: 1, ...record, ...(inline ? { hashes } : { blob }) };
       await table.client.send(new PutCommand({ TableName: table.name, Item }));
       return record;
     },

@@ -116,7 +116,7 @@ async function storedSet(prNumber: number, sha: string) {
   const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }));
   table.client.destroy();
   const { targets, hashes, blob, shown } = targetsItem.parse(Item);
-  const bytes = hashes ?? readFileSync(join(service.server().data, "blobs", "targets", blob ?? ""));
+  const bytes = hashes ?? readFileSync(join(service.server().data, "blobs", blob ?? ""));
   return { ...targets, shown, hashes: Buffer.from(bytes).toString("hex") };
 }
 
