@@ -91,6 +91,16 @@ describe("notReadyTimeoutHours", () => {
     expect(ended).toMatchObject({ state: "CANCELLED", conclusion: { reason: "NOT_READY_TIMEOUT" } });
   });
 
+  it("falls due also while the code host cannot be asked", async () => {
+    const { repo, key } = await service.queue("true", { notReadyTimeoutHours: 2 });
+    await drafted(repo, true);
+    await service.submit(key);
+    await service.entry(key);
+    service.hostDoes({ tip: unreachable, pullRequest: unreachable });
+    service.passes(3 * HOUR_MS);
+    expect((await service.reaches(key, hasEnded)).conclusion).toMatchObject({ reason: "NOT_READY_TIMEOUT" });
+  });
+
   it("stands still while the queue itself admits nobody", async () => {
     const { repo, key } = await service.queue("true", { notReadyTimeoutHours: 2 });
     await drafted(repo, true);
@@ -136,6 +146,23 @@ describe("a code host that hangs or fails", () => {
     service.hostDoes({});
     service.passes(MINUTE_MS);
     expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
+  });
+
+  it("that cannot be asked where the target is: the explanation says what broke and when it is asked again", async () => {
+    const { key } = await service.queue("true");
+    service.hostDoes({ tip: unreachable });
+    await service.submit(key);
+    const blockers = async () => {
+      await service.entry(key);
+      const told = await explainPullRequest(service.app, key, 1);
+      return told.ok ? told.value.blockers : [];
+    };
+    const broken = await eventually(blockers, (all) => all.some((one) => one.kind === "INFRASTRUCTURE"));
+    expect(broken.map((one) => one.message).join()).toMatch(/the network is down.* asked again at 2/u);
+    service.hostDoes({});
+    service.passes(MINUTE_MS);
+    expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
+    expect(await blockers()).toEqual([]);
   });
 
   it("while a PR is landing it can be neither cancelled nor restarted: 409 PULL_REQUEST_LANDING; then it has landed", async () => {

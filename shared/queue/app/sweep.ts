@@ -31,8 +31,17 @@ async function sweepQueue(app: QueueApp, { key, wakeAt }: DueQueue): Promise<voi
   if (queue === undefined) return;
   // Whoever began to delete it died half-way.
   if (queue.record.deleting) await removeMarked(app, key, () => undefined);
-  else await askHost(app, queue);
+  else await askHostIfItAnswers(app, queue);
   if ((wakeAt !== null && wakeAt <= app.clock()) || (await app.queues.hasInbox(key))) await advanceOrDegrade(app, key);
+}
+
+/** What is due, timeouts among it, is due whether or not the host can be asked. */
+async function askHostIfItAnswers(app: QueueApp, queue: LoadedQueue): Promise<void> {
+  try {
+    await askHost(app, queue);
+  } catch (error) {
+    app.log.warn("a code host could not be asked", { queue: queueLabel(queue.record.key), error: String(error) });
+  }
 }
 
 async function askHost(app: QueueApp, queue: LoadedQueue): Promise<void> {
