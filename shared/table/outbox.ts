@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { QueueKey } from "../kernel/ids.ts";
-import { type EpochMs, later } from "../kernel/time.ts";
+import { type EpochMs, epochMs, later } from "../kernel/time.ts";
 import type { ClaimedEffect, QueueStore } from "../queue/app/ports.ts";
 import { type Claimant, claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
@@ -13,7 +13,7 @@ import { query } from "./read.ts";
 import * as shapes from "./shapes.ts";
 import { remove, transact } from "./transaction.ts";
 
-type Outbox = Pick<QueueStore, "tell" | "hasInbox" | "waitingEffects" | "claim" | "finish" | "postpone">;
+type Outbox = Pick<QueueStore, "tell" | "hasInbox" | "waitingEffects" | "troubles" | "claim" | "finish" | "postpone">;
 
 const stored = z.object({
   entity: z.literal("EFFECT"),
@@ -22,11 +22,17 @@ const stored = z.object({
   leaseUntil: z.number(),
   leaseOwner: z.string().optional(),
   attempts: z.number(),
+  /** Why the last attempt failed. */
+  trouble: z.string().optional(),
 });
 
 const owned = (owner: string) => ({ expression: "leaseOwner = :owner", values: { ":owner": owner } });
 
 export function outboxStore(table: Table, who: Claimant = claimant()): Outbox {
+  const all = async (key: QueueKey) => {
+    const items = await query(table, { pk: keys.queue(key), between: ["5#", "5#\uffff"], eventually: true });
+    return items.map((item) => stored.parse(item));
+  };
   return {
     tell: (key, event) => putInInbox(table, key, event),
     hasInbox: async (key) => {
@@ -34,11 +40,14 @@ export function outboxStore(table: Table, who: Claimant = claimant()): Outbox {
       return (await query(table, range)).length > 0;
     },
     waitingEffects: async (key, now) => {
-      const items = await query(table, { pk: keys.queue(key), between: ["5#", "5#\uffff"], eventually: true });
-      const effects = items.map((item) => stored.parse(item));
+      const effects = await all(key);
       const free = effects.filter((one) => one.leaseUntil <= now || who.hasLeftBehind(one.leaseOwner));
       return free.map((one) => one.effect.key);
     },
+    troubles: async (key) =>
+      (await all(key)).flatMap(({ effect, trouble: what, leaseUntil }) =>
+        what === undefined ? [] : [{ effect, what, retryAt: epochMs(leaseUntil) }],
+      ),
     claim: (key, effect, now, leaseMs) => claim(table, who, key, effect, now, leaseMs),
     finish: async (key, claimed, result) => {
       // A claim that was lost writes nothing: whoever has it now brings the result.

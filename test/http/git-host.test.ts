@@ -196,7 +196,7 @@ describe("a repository that disappears", () => {
     gate.pass("101");
     await eventually(
       () => queue.explain(101),
-      (told) => /no repository|unreachable|tried again/iu.test(JSON.stringify(told)),
+      (told) => /there is no repository/u.test(JSON.stringify(told)),
       {
         withinMs: 25_000,
       },

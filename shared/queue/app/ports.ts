@@ -141,6 +141,8 @@ export type QueueStore = {
   readonly claim: (key: QueueKey, effect: string, now: EpochMs, leaseMs: number) => Promise<ClaimedEffect | undefined>;
   /** Removes the effect and leaves its result for the loop, at once; a no-op when the claim was lost. */
   readonly finish: (key: QueueKey, claimed: ClaimedEffect, result: QueueEvent | null) => Promise<void>;
+  /** Effects that failed and are tried again later. */
+  readonly troubles: (key: QueueKey) => Promise<readonly EffectTrouble[]>;
   /** Gives the claim back, to be tried again at that time. */
   readonly postpone: (key: QueueKey, claimed: ClaimedEffect, until: EpochMs, what: string) => Promise<void>;
 };
@@ -155,6 +157,8 @@ export type HistoryPage = {
 };
 
 export type DueQueue = { readonly key: QueueKey; readonly wakeAt: EpochMs | null };
+
+export type EffectTrouble = { readonly effect: Effect; readonly what: string; readonly retryAt: EpochMs };
 
 export type ClaimedEffect = { readonly effect: Effect; readonly owner: string; readonly attempts: number };
 

@@ -2,11 +2,11 @@
 import type { QueueKey } from "../../kernel/ids.ts";
 import { queueLabel } from "../../kernel/ids.ts";
 import { fail, ok } from "../../kernel/result.ts";
-import type { EpochMs } from "../../kernel/time.ts";
-import { type Explanation, explain } from "../engine/explain.ts";
+import { type EpochMs, toRfc3339 } from "../../kernel/time.ts";
+import { type Blocker, type Explanation, explain } from "../engine/explain.ts";
 import type { Entry, EntryState, Move, StatusCheck } from "../engine/types.ts";
 import { neverSubmitted, noQueue } from "./faults.ts";
-import type { QueueApp } from "./ports.ts";
+import type { EffectTrouble, LoadedQueue, QueueApp } from "./ports.ts";
 import { isInQueue, shownEntry } from "./shown.ts";
 
 export type PullRequestView = { readonly entry: Entry; readonly timeline?: readonly Move[] };
@@ -125,14 +125,30 @@ export async function explainPullRequest(app: QueueApp, key: QueueKey, prNumber:
   const entry = shownEntry(queue.entries.find((one) => one.entry.id === found.entry.id)?.entry ?? found.entry);
   const timeline = await app.queues.timeline(key, prNumber, entry.id);
   const told = explain(queue.state, entry, app.clock());
+  const broken = await brokenFor(app, queue, entry);
   const degraded = queue.degraded === null ? undefined : `the queue itself is in trouble: ${queue.degraded.what}`;
   return ok<ExplanationView>({
     ...told,
-    waitsFor: degraded === undefined ? told.waitsFor : [degraded, ...told.waitsFor],
+    blockers: [...told.blockers, ...broken],
+    waitsFor: [degraded ?? [], told.waitsFor, broken.map((one) => one.message)].flat(),
     entry,
     timeline,
     failedRun: await failedRunOf(app, key, entry),
   });
+}
+
+/** Questions to the host that a live entry waits for, and that failed: what broke, and when they are asked again. */
+async function brokenFor(app: QueueApp, { record, state }: LoadedQueue, entry: Entry): Promise<readonly Blocker[]> {
+  if (!isInQueue(entry)) return [];
+  const concerns = ({ effect }: EffectTrouble): boolean =>
+    effect.type === "read-tip" ||
+    (effect.type === "read-statuses" && state.runs.get(effect.run)?.group.includes(entry.id) === true);
+  const troubles = (await app.queues.troubles(record.key)).filter(concerns);
+  return troubles.map(({ what, retryAt }) => ({
+    kind: "INFRASTRUCTURE",
+    message: `the code host could not be asked (${what}); it is asked again at ${toRfc3339(retryAt)}`,
+    prNumber: null,
+  }));
 }
 
 async function failedRunOf(app: QueueApp, key: QueueKey, entry: Entry): Promise<ExplanationView["failedRun"]> {
