@@ -8,7 +8,7 @@ import { HostUnavailable } from "../port.ts";
 import type { Change, MergeMethod } from "../../queue/engine/types.ts";
 import type { Git } from "./git.ts";
 import { mergeCommits } from "./merge.ts";
-import { oneLine } from "./names.ts";
+import { cut, oneLine } from "./names.ts";
 import { type Commit, commitsBetween, readCommit, readCommits, writeCommit } from "./objects.ts";
 
 export type Applied =
@@ -57,7 +57,7 @@ async function squashedBody(git: Git, parent: CommitSha, change: Change): Promis
     commits.length === 1 && only !== undefined
       ? bodyOf(only)
       : commits.map((commit) => `* ${[commit.subject, bodyOf(commit)].filter(Boolean).join("\n\n")}`).join("\n\n");
-  return body.slice(0, MOST_BODY);
+  return cut(body, MOST_BODY);
 }
 
 const bodyOf = (commit: Commit): string =>
@@ -76,9 +76,10 @@ async function rebase(git: Git, parent: CommitSha, change: Change): Promise<Appl
   const names = await commitsBetween(git, parent, change.headSha, ["--no-merges"]);
   if (names === undefined) throw new HostUnavailable("the history of the pull request cannot be read");
   let at = parent;
-  for (const [index, original] of (await readCommits(git, names)).entries()) {
-    const name = names[index];
-    if (original === undefined || name === undefined) return { kind: "OWN", what: "a commit of it is missing" };
+  for (const name of names) {
+    // One at a time: together they may be larger than what is read at once.
+    const original = await readCommit(git, name);
+    if (original === undefined) return { kind: "OWN", what: "a commit of it is missing" };
     const picked = await pick(git, at, name, original, change);
     if (picked.kind !== "BUILT") return picked;
     at = picked.commit;

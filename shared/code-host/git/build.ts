@@ -5,7 +5,7 @@ import type { Change, MergeMethod, NotBuilt } from "../../queue/engine/types.ts"
 import { type Applied, applyChange } from "./apply.ts";
 import type { Git } from "./git.ts";
 import { mergeCommits, pathsInWords } from "./merge.ts";
-import { readCommit, readCommits } from "./objects.ts";
+import { areCommits, readCommit } from "./objects.ts";
 
 export type BuildAnswer =
   | { readonly ok: true; readonly value: Built }
@@ -18,10 +18,9 @@ export async function buildStack(
   base: CommitSha,
   changes: readonly Change[],
 ): Promise<BuildAnswer> {
-  const [baseCommit, ...heads] = await readCommits(git, [base, ...changes.map((change) => change.headSha)]);
-  if (baseCommit === undefined)
-    throw new HostUnavailable(`commit ${base} of the target branch is not in the repository`);
-  const gone = changes[heads.indexOf(undefined)];
+  const [isBaseHere, ...areHeadsHere] = await areCommits(git, [base, ...changes.map((change) => change.headSha)]);
+  if (isBaseHere !== true) throw new HostUnavailable(`commit ${base} of the target branch is not in the repository`);
+  const gone = changes[areHeadsHere.indexOf(false)];
   if (gone !== undefined) return own(gone, `commit ${gone.headSha} is not in the repository`);
   const points: CommitSha[] = [base];
   for (const [index, change] of changes.entries()) {

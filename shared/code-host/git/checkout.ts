@@ -7,7 +7,9 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import type { CommitSha } from "../../kernel/ids.ts";
-import { type Git, mustGit } from "./git.ts";
+import { HostUnavailable } from "../port.ts";
+import { type Git, gitTrouble } from "./git.ts";
+import { oneLine } from "./names.ts";
 import type { Repository } from "./repository.ts";
 
 const CONFIG = {
@@ -32,9 +34,23 @@ export async function checkOut(
   await writeFile(join(own, "HEAD"), `ref: refs/heads/${branch}\n`);
   await writeFile(join(own, "config"), CONFIG[repo.format]);
   await writeFile(join(own, "objects", "info", "alternates"), `${objectsOf(repo)}\n`);
-  await mustGit(git, [`--git-dir=${own}`, `--work-tree=${tree}`, "read-tree", "--reset", "-u", commit], {
-    timeoutMs: 30 * 60_000,
-  });
+  const args = [`--git-dir=${own}`, `--work-tree=${tree}`, "read-tree", "--reset", "-u", commit];
+  const answer = await git(args, { timeoutMs: 30 * 60_000 });
+  if (answer.code === 0) return;
+  const fault = contentFault(answer.err);
+  throw fault === undefined ? new HostUnavailable(gitTrouble(args, answer)) : new ContentFault(fault);
+}
+
+/** The content cannot be in a folder of this machine, now or later: its own fault, and no trouble of the host. */
+export class ContentFault extends Error {
+  override readonly name = "ContentFault";
+}
+
+/** `.git`, `..` and their like, which git keeps out of a worktree, and names that no file system here takes. */
+function contentFault(complaints: string): string | undefined {
+  const [line] =
+    /^error: invalid path '.*|^.*: File name too long$|^error: unable to create .{1000,}/mu.exec(complaints) ?? [];
+  return line === undefined ? undefined : oneLine(line, 250);
 }
 
 /** A check may have taken rights away from its own files; the owner can give them back. */

@@ -7,6 +7,7 @@ import { execute } from "./execute.ts";
 import type { Git } from "./git.ts";
 import { type Check, type Job, type Jobs, logPath } from "./job.ts";
 import type { Outcome } from "./messenger.ts";
+import { cut } from "./names.ts";
 import { createSerial, type Limit } from "./order.ts";
 import type { Passing } from "./points.ts";
 import type { Repositories } from "./repository.ts";
@@ -106,13 +107,13 @@ function withOutcome(job: Job, check: Check, outcome: Exclude<Outcome, { kind: "
   const ended: Pick<Check, "state" | "description"> =
     outcome.kind === "ENDED"
       ? { state: outcome.state, description: outcome.description }
-      : { state: "ERROR", description: outcome.what.slice(0, 300) };
+      : { state: "ERROR", description: cut(outcome.what, 300) };
   return {
     ...job,
     checks: job.checks.map((each) =>
       each.context === check.context && each.attempt === check.attempt ? { ...each, ...ended } : each,
     ),
-    broken: outcome.kind === "ENDED" ? job.broken : `${check.context} could not be run: ${outcome.what}`.slice(0, 500),
+    broken: outcome.kind === "ENDED" ? job.broken : cut(`${check.context} could not be run: ${outcome.what}`, 500),
   };
 }
 

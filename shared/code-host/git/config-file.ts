@@ -7,6 +7,7 @@ import * as z from "zod";
 import type { CommitSha } from "../../kernel/ids.ts";
 import { readObjects } from "./objects.ts";
 import type { Git } from "./git.ts";
+import { cut } from "./names.ts";
 
 export const CONFIG_FILE = ".mainline.yaml";
 const MOST_BYTES = 64 * 1024;
@@ -30,7 +31,8 @@ const statusName = z
 const command = z
   .string({ error: "a check must be a shell command as text" })
   .trim()
-  .min(1, "a check must not be empty");
+  .min(1, "a check must not be empty")
+  .refine((text) => !text.includes("\0"), "a check must not hold a NUL character");
 const file = z.map(z.unknown(), z.unknown(), { error: "must be a mapping" });
 const checks = z.map(statusName, command, { error: "must map names to shell commands" });
 const required = z.array(statusName, { error: "must be a list of names" });
@@ -75,13 +77,13 @@ function parseYaml(text: string): { readonly value: unknown } | { readonly probl
   }
 }
 
-const firstLine = (text: string): string => (text.split("\n")[0] ?? "").replace(/:$/u, "").slice(0, 300);
+const firstLine = (text: string): string => cut((text.split("\n")[0] ?? "").replace(/:$/u, ""), 300);
 
 function problem(where: string, error: z.ZodError): ConfigRead {
   const issue = error.issues[0];
   const path = issue?.path.map(String).join(".") ?? "";
   return {
     kind: "PROBLEM",
-    what: `${CONFIG_FILE}: ${path === "" ? where : `${where}.${path}`}: ${issue?.message ?? "is wrong"}`.slice(0, 500),
+    what: cut(`${CONFIG_FILE}: ${path === "" ? where : `${where}.${path}`}: ${issue?.message ?? "is wrong"}`, 500),
   };
 }

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { checkOut, objectsOf, removeFolder } from "./checkout.ts";
+import { checkOut, ContentFault, objectsOf, removeFolder } from "./checkout.ts";
 import type { Git } from "./git.ts";
 import { type Check, fileName, type Job, logPath } from "./job.ts";
 import { type LogFile, openLog } from "./log-file.ts";
@@ -37,11 +37,23 @@ export async function execute(git: Git, sandbox: Sandbox, task: Task): Promise<O
     if (task.stop.aborted) return { kind: "STOPPED" };
     const log = openLog(logPath(task.folder, task.check));
     return await follow(sandbox, task, own, log).finally(log.close);
+  } catch (error) {
+    if (error instanceof ContentFault) return cannotBeCheckedOut(task, error);
+    throw error;
   } finally {
     // What cannot be removed costs disk, not the verdict.
     await removeFolder(own).catch(() => {});
     await rm(markPath(task.folder, task.check), { force: true });
   }
+}
+
+/** Nothing ran, and nothing ever will: that is this content's failure, which repeating for ever would only hide. */
+function cannotBeCheckedOut(task: Task, fault: ContentFault): Outcome {
+  const description = `the tested content cannot be checked out (${fault.message})`;
+  const log = openLog(logPath(task.folder, task.check));
+  log.write(Buffer.from(`${description}\n`));
+  log.close();
+  return { kind: "ENDED", state: "FAILURE", description };
 }
 
 const ownFolder = (folder: string, check: Check): string => join(folder, `${fileName(check.context)}.work`);

@@ -52,6 +52,9 @@ const environment = (home: string): Record<string, string> => ({
   GIT_ALLOW_PROTOCOL: "none",
 });
 
+/** The code of a git that ended itself over what it read: it would again. */
+export const GIT_CRASHED = 134;
+
 /** Rejects with HostUnavailable when git cannot be started, or is stopped by a signal or the time limit. */
 export const createGit =
   (home: string): Git =>
@@ -85,7 +88,10 @@ export const createGit =
       child.stdin.on("error", () => {});
       child.on("error", (error) => reject(new HostUnavailable(`git cannot be started: ${error.message}`)));
       child.on("close", (code, signal) => {
-        if (code === null && !truncated) reject(new HostUnavailable(`git was stopped by ${signal ?? "something"}`));
+        if (signal === "SIGABRT" || signal === "SIGSEGV")
+          resolve({ code: GIT_CRASHED, out: Buffer.concat(out), err: `git crashed: ${signal}`, truncated });
+        else if (code === null && !truncated)
+          reject(new HostUnavailable(`git was stopped by ${signal ?? "something"}`));
         else resolve({ code: code ?? 0, out: Buffer.concat(out), err: err.trim().slice(0, 2_000), truncated });
       });
       child.stdin.end(options.input ?? "");

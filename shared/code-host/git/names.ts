@@ -37,9 +37,9 @@ export function numberOf(ref: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
+/** The beginning of a text that may be of any length. No half of a character is left: that could not be stored. */
+export const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+
 /** One line of printable text: what a title or a name may be where git or a log shows it. */
 export const oneLine = (text: string, most = 500): string =>
-  text
-    .replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, " ")
-    .trim()
-    .slice(0, most);
+  cut(text.replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, " ").trim(), most);

@@ -43,7 +43,16 @@ export async function readObjects(
   });
 }
 
-/** Commits by name; undefined for a name that is no commit here. */
+/** Which of these names are commits here. Reads none of them: a commit may be of any size. */
+export async function areCommits(git: Git, names: readonly CommitSha[]): Promise<readonly boolean[]> {
+  const known = names.filter(isObjectName);
+  const input = known.map((name) => `${name}\n`).join("");
+  const text = await mustGit(git, ["cat-file", "--batch-check=%(objectname) %(objecttype)"], { input });
+  const commits = new Set(text.split("\n").flatMap((line) => (line.endsWith(" commit") ? [line.split(" ")[0]] : [])));
+  return names.map((name) => commits.has(name));
+}
+
+/** Commits by name, as far as they fit into what is read at once; undefined for a name that is no commit here. */
 export async function readCommits(git: Git, names: readonly CommitSha[]): Promise<readonly (Commit | undefined)[]> {
   const known = names.filter(isObjectName);
   const found = await readObjects(git, known);
@@ -58,6 +67,9 @@ export async function readCommit(git: Git, name: CommitSha): Promise<Commit | un
   return (await readCommits(git, [name]))[0];
 }
 
+/** What every git takes. A date before 1970 or beyond all calendars can be pushed, and is no reason to fail. */
+const DATE = /^(?:0|[1-9]\d{0,11}) [+-]\d{4}$/u;
+
 export function parseCommit(raw: Buffer): Commit {
   const split = raw.indexOf("\n\n");
   const head = split < 0 ? raw : raw.subarray(0, split);
@@ -67,13 +79,13 @@ export function parseCommit(raw: Buffer): Commit {
   const encoding = all("encoding")[0];
   // Names and message share the encoding; only when one is declared is the header read again in it.
   const text = (bytes: Buffer): string => (encoding === undefined ? bytes.toString("utf8") : decode(bytes, encoding));
-  const author = /^author (.*)<([^>]*)> (\d+ [+-]\d{4})$/mu.exec(text(head));
+  const author = /^author (.*)<([^>]*)>(?: (.*))?$/mu.exec(text(head));
   const message = split < 0 ? "" : text(raw.subarray(split + 2));
   return {
     tree: treeSha(all("tree")[0] ?? ""),
     parents: all("parent").map(commitSha),
     author: { name: oneLine(author?.[1] ?? ""), email: oneLine(author?.[2] ?? "") },
-    authorDate: author?.[3] ?? "0 +0000",
+    authorDate: DATE.test(author?.[3] ?? "") ? (author?.[3] ?? "") : "0 +0000",
     subject: oneLine(message.trimStart().split(/\n\s*\n/u, 1)[0] ?? ""),
     message,
   };
@@ -126,7 +138,7 @@ export async function commitsBetween(
 ): Promise<readonly CommitSha[] | undefined> {
   const args = ["rev-list", "--reverse", "--topo-order", ...options, "--end-of-options", to, `^${from}`];
   const answer = await git(args, { capBytes: 128 * 1024 * 1024 });
-  if (answer.code !== 0) return undefined;
+  if (answer.code !== 0 || answer.truncated) return undefined;
   return answer.out.toString("utf8").split("\n").filter(isObjectName).map(commitSha);
 }
 
