@@ -1,27 +1,37 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CodeHost } from "../../code-host/port.ts";
 import { queueLabel } from "../../kernel/ids.ts";
-import { MINUTE_MS } from "../../kernel/time.ts";
+import { SECOND_MS } from "../../kernel/time.ts";
 import { isInProgress } from "../engine/runs.ts";
+import type { PullRequestFacts } from "../engine/types.ts";
 import { advanceOrDegrade } from "./advance.ts";
 import { removeMarked } from "./queues.ts";
 import type { DueQueue, LoadedQueue, QueueApp } from "./ports.ts";
-import { perform, readStatuses } from "./perform.ts";
+import { perform, readPullRequest, readStatuses } from "./perform.ts";
 
-/** Facts of a live PR older than this are read again, a few at each sweep. */
-const FACTS_MS = 10 * MINUTE_MS;
+/** So many live PRs are asked about at each sweep, another part of the queue each time. */
 const FACTS_READ_MAX = 10;
+const TURN_MS = 10 * SECOND_MS;
+/** Queues swept at the same time: one whose host hangs keeps few others waiting. */
+const AT_ONCE = 10;
 
 /**
  * Heals what messages lost: performs effects that nobody finished, asks hosts for what they did not tell, and wakes
  * queues for which something is due. Everything it does may be done twice.
  */
 export async function sweep(app: QueueApp): Promise<void> {
-  for (const due of await app.queues.due()) {
-    try {
-      await sweepQueue(app, due);
-    } catch (error) {
-      app.log.error("a queue cannot be swept", { queue: queueLabel(due.key), error: String(error) });
-    }
+  const waiting = [...(await app.queues.due())];
+  const worker = async (): Promise<void> => {
+    for (let due = waiting.shift(); due !== undefined; due = waiting.shift()) await sweepOrLog(app, due);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+async function sweepOrLog(app: QueueApp, due: DueQueue): Promise<void> {
+  try {
+    await sweepQueue(app, due);
+  } catch (error) {
+    app.log.error("a queue cannot be swept", { queue: queueLabel(due.key), error: String(error) });
   }
 }
 
@@ -50,7 +60,7 @@ async function askHost(app: QueueApp, queue: LoadedQueue): Promise<void> {
   if (host === undefined || queue.entries.length === 0) return;
   await askAboutRuns(app, host, queue);
   await askAboutTip(app, host, queue);
-  await askAboutFacts(app, queue);
+  await askAboutFacts(app, host, queue);
 }
 
 /** Statuses that the host knows and the queue does not. */
@@ -59,9 +69,7 @@ async function askAboutRuns(app: QueueApp, host: CodeHost, { record, state }: Lo
     if (!isInProgress(run) || run.phase === "BUILDING") continue;
     const event = await readStatuses(app, host, record.key, run.id);
     const isNews =
-      event.type !== "statuses" ||
-      event.complete !== run.complete ||
-      JSON.stringify(event.statuses) !== JSON.stringify(run.statuses);
+      event.type !== "statuses" || event.complete !== run.complete || !isDeepStrictEqual(event.statuses, run.statuses);
     if (isNews) await app.queues.tell(record.key, event);
   }
 }
@@ -76,9 +84,17 @@ async function askAboutTip(app: QueueApp, host: CodeHost, { record, state }: Loa
   await app.queues.tell(record.key, { type: "news", prNumbers: [], tip: { sha } });
 }
 
-async function askAboutFacts(app: QueueApp, { record, state }: LoadedQueue): Promise<void> {
-  const before = app.clock() - FACTS_MS;
-  const old = [...state.entries.values()].filter((entry) => entry.pr !== null && (entry.factsAt ?? 0) < before);
-  const prNumbers = old.slice(0, FACTS_READ_MAX).map((entry) => entry.prNumber);
-  if (prNumbers.length > 0) await app.queues.tell(record.key, { type: "news", prNumbers, tip: null });
+/** What the host says of PRs and nobody told: a push, a close, a ref that is gone. */
+async function askAboutFacts(app: QueueApp, host: CodeHost, { record, state }: LoadedQueue): Promise<void> {
+  const known = [...state.entries.values()].filter((entry) => entry.pr !== null);
+  const first = Math.floor(app.clock() / TURN_MS) * FACTS_READ_MAX;
+  const turn = Array.from({ length: Math.min(FACTS_READ_MAX, known.length) }, (_, at) => (first + at) % known.length);
+  for (const entry of turn.flatMap((at) => known[at] ?? [])) {
+    const event = await readPullRequest(app, host, record.key, entry.prNumber);
+    if (event.type !== "pull-request" || !isKnown(event.facts, entry.pr)) await app.queues.tell(record.key, event);
+  }
 }
+
+/** Alike but for the tip that mergeability was judged on, which every landing changes. */
+const isKnown = (facts: PullRequestFacts, known: PullRequestFacts | null): boolean =>
+  known !== null && isDeepStrictEqual({ ...facts, judgedOn: null }, { ...known, judgedOn: null });

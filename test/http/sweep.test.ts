@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MINUTE_MS } from "../../shared/kernel/time.ts";
+import type { Entry } from "../../shared/queue/engine/types.ts";
+import { anApplication, drafted, type TestApplication } from "../support/application.ts";
+
+/** In this application the host's news lead nowhere and no stream runs: all that happens, happens by sweeping. */
+let service: TestApplication;
+beforeAll(async () => {
+  service = await anApplication();
+});
+afterAll(() => service.stop());
+
+const isTesting = (entry: Entry): boolean => entry.state === "TESTING";
+const hasEnded = (entry: Entry): boolean => entry.endedAt !== null;
+
+describe("the sweep alone", () => {
+  it("carries a PR from its submission to its landing", async () => {
+    const { key, repo } = await service.queue("true");
+    await service.submit(key);
+    expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
+    expect(repo.git("log", "--format=%s", "-1", "main").trim()).toMatch(/\(#1\)$/u);
+  });
+
+  it.each([
+    ["a push", "PULL_REQUEST_PUSHED", (repo) => repo.pullRequest(1, { files: { "b.txt": "2\n" } })],
+    ["a draft", "PULL_REQUEST_DRAFTED", (repo) => drafted(repo, true)],
+    ["a ref that is gone", "PULL_REQUEST_GONE", (repo) => repo.git("update-ref", "-d", "refs/pull/1/head")],
+  ] as const satisfies readonly (readonly [string, string, (repo: Repository) => unknown])[])(
+    "notices %s of which nobody told",
+    async (_, reason, happens) => {
+      const { key, repo } = await service.queue("sleep 30");
+      await service.submit(key);
+      await service.reaches(key, isTesting);
+      await happens(repo);
+      expect((await service.reaches(key, hasEnded)).conclusion?.reason).toBe(reason);
+    },
+  );
+
+  it("writes nothing about a queue in which nothing has changed", async () => {
+    const { key } = await service.queue("sleep 30");
+    await service.submit(key);
+    await service.reaches(key, isTesting);
+    for (const _ of [1, 2, 3]) await service.entry(key);
+    const before = (await service.app.queues.load(key))?.version;
+    for (const _ of [1, 2, 3]) {
+      service.passes(MINUTE_MS);
+      await service.entry(key);
+    }
+    const after = await service.app.queues.load(key);
+    expect({ version: after?.version, inbox: after?.inbox }).toEqual({ version: before, inbox: [] });
+  });
+});
+
+type Repository = Awaited<ReturnType<TestApplication["queue"]>>["repo"];
