@@ -19,6 +19,7 @@ import {
 import { type EpochMs, epochMs, HOUR_MS } from "../../shared/kernel/time.ts";
 import { explain, type Explanation } from "../../shared/queue/engine/explain.ts";
 import { breachesOf, unexplained } from "../../shared/queue/engine/invariants.ts";
+import { newQueue } from "../../shared/queue/engine/new-queue.ts";
 import { admittedInOrder } from "../../shared/queue/engine/order.ts";
 import { step } from "../../shared/queue/engine/step.ts";
 import type {
@@ -70,38 +71,7 @@ export const aState = (settings: Partial<Settings> = {}): QueueState => {
     holdsClearedAt: null,
     windows: [],
   };
-  return {
-    id: queueId("q"),
-    branch: "main",
-    config,
-    mode: config.settings.mode,
-    tip: null,
-    tipDoubted: false,
-    tipRead: null,
-    closed: { totalMs: 0, since: null },
-    holds: [],
-    landing: null,
-    lineage: [],
-    tipTestDue: null,
-    nextPlace: 0,
-    nextRun: 1,
-    nextRead: 1,
-    totals: {
-      merged: 0,
-      failed: 0,
-      cancelled: 0,
-      restarts: 0,
-      runsStarted: 0,
-      bisectionRunsStarted: 0,
-      runsPassed: 0,
-      runsFailed: 0,
-      runsCancelled: 0,
-      repeats: 0,
-      landings: 0,
-    },
-    entries: new Map(),
-    runs: new Map(),
-  };
+  return newQueue(queueId("q"), "main", config);
 };
 
 export const aPullRequest = (number: number, change: Partial<PullRequestFacts> = {}): PullRequestFacts => ({
