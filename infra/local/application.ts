@@ -14,6 +14,7 @@ import { gitHosts, type RepositoriesOf } from "./git-hosts.ts";
 import type { Schedule } from "./schedules.ts";
 import type { Mapping } from "./stream-delivery.ts";
 import { insertsOf } from "./stream-record.ts";
+import { unhurried } from "./unhurried.ts";
 import type { Uploads } from "./uploads.ts";
 import { workerName } from "./worker-name.ts";
 
@@ -43,6 +44,9 @@ export type Application = {
 
 const SWEEP_EVERY_10_SECONDS = "*/10 * * * * *";
 const WORKER_MS_MAX = 900_000;
+/** Building a run takes less than a second; one of a thousand commits takes many. */
+const EFFECTS_MS = 3_000;
+const SLOW_BATCHES_MAX = 10;
 
 async function mapping(name: string, skPrefix: string, log: Log): Promise<readonly Mapping[]> {
   if (!hasFunction("workers", name)) {
@@ -79,14 +83,22 @@ export async function localApplication(context: LocalContext): Promise<Applicati
   const git = await gitHosts({ data, repositories, host, log, app, nudge });
   made = wired({ table, log, blobs, uploads, hosts: git.hosts, worker: workerName(data) });
   useWiring(made);
+  const patience = { ms: EFFECTS_MS, most: SLOW_BATCHES_MAX, nudge };
+  const effects = (await mapping("run-effects", "5#EFFECT#", log)).map((one) => ({
+    mapping: one,
+    slow: unhurried(one.handler, patience),
+  }));
   return {
     authorize: await authorizer(),
     mappings: [
       ...(await mapping("advance-queue", "4#INBOX#", log)),
-      ...(await mapping("run-effects", "5#EFFECT#", log)),
+      ...effects.map(({ mapping: one, slow }) => ({ ...one, handler: slow.handler })),
     ],
     schedules: await sweep(log),
     recover: git.recover,
-    stop: git.stop,
+    stop: async () => {
+      await Promise.all(effects.map(({ slow }) => slow.ended()));
+      await git.stop();
+    },
   };
 }
