@@ -98,11 +98,15 @@ async function endedPage(app: QueueApp, key: QueueKey, asked: Listing, after: st
 
 const writeCursor = (cursor: Cursor): string => Buffer.from(JSON.stringify(cursor)).toString("base64url");
 
+/** A place among the ended ones, as the table gives it, or the place before all of them. */
+const PLACE = /^(?:~|\d{16}#[\w-]{1,100})$/u;
+
 function readCursor(text: string): Cursor | undefined {
   try {
     const read: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
     if (typeof read !== "object" || read === null || !("of" in read) || typeof read.of !== "string") return undefined;
     const live = "live" in read && typeof read.live === "number" ? { live: read.live } : {};
+    if ("ended" in read && !(typeof read.ended === "string" && PLACE.test(read.ended))) return undefined;
     const ended = "ended" in read && typeof read.ended === "string" ? { ended: read.ended } : {};
     return { of: read.of, ...live, ...ended };
   } catch {
