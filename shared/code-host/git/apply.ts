@@ -18,6 +18,8 @@ export type Applied =
 
 const MOST_SQUASHED_MESSAGES = 250;
 const MOST_BODY = 32_000;
+/** Each costs several runs of git, for every test that contains it. */
+const MOST_REBASED = 500;
 
 export async function applyChange(git: Git, method: MergeMethod, parent: CommitSha, change: Change): Promise<Applied> {
   return method === "REBASE" ? rebase(git, parent, change) : merge(git, method, parent, change);
@@ -73,8 +75,11 @@ const bodyOf = (commit: Commit): string =>
  * parent is left out too, so an empty PR moves nothing. The original author and author's date are kept.
  */
 async function rebase(git: Git, parent: CommitSha, change: Change): Promise<Applied> {
-  const names = await commitsBetween(git, parent, change.headSha, ["--no-merges"]);
+  const options = ["--no-merges", `--max-count=${MOST_REBASED + 1}`];
+  const names = await commitsBetween(git, parent, change.headSha, options);
   if (names === undefined) throw new HostUnavailable("the history of the pull request cannot be read");
+  if (names.length > MOST_REBASED)
+    return { kind: "OWN", what: `it has more than ${MOST_REBASED} commits to rebase: squash some of them` };
   let at = parent;
   for (const name of names) {
     // One at a time: together they may be larger than what is read at once.

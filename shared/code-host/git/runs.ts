@@ -64,6 +64,8 @@ export function createRuns({ jobs, checks, repositories, news, log, clock, passi
       else {
         lives.set(run, live);
         if (!stopping) checks.start(live);
+        // Nothing to run: no check's end will tell how it stands.
+        if (live.running.size === 0) news.checksMoved(live.job.repo, run);
       }
       return built(live.job);
     });

@@ -67,6 +67,23 @@ describe("a commit message of 9 MiB", () => {
   });
 });
 
+describe("a history of more commits than are rebased", () => {
+  test("is its own fault, and is nothing to the other methods", async () => {
+    let head = base;
+    for (let at = 0; at < 4; at++) head = aCommit(f.repo.tree(base), { on: head });
+    const commit = (at: number): string =>
+      `commit refs/pull/1/head\ncommitter A <a@b> ${at} +0000\ndata 1\nx\n${at === 1 ? `from ${head}\n` : ""}`;
+    const input = Array.from({ length: 500 }, (_, at) => commit(at + 1)).join("\n");
+    spawnSync("git", [`--git-dir=${f.repo.dir}`, "fast-import", "--quiet"], { input });
+    const changes = [aChange(1, f.repo.sha("refs/pull/1/head"))];
+    expect(await f.host.buildRun(aBuild(f, "r", base, { changes, mergeMethod: "REBASE" }))).toMatchObject({
+      ok: false,
+      why: { kind: "OWN", what: "it has more than 500 commits to rebase: squash some of them" },
+    });
+    await built(f, aBuild(f, "s", base, { changes, mergeMethod: "SQUASH" }));
+  });
+});
+
 describe("content that cannot be checked out", () => {
   test.each([
     ["a folder .git", ".git"],
@@ -130,6 +147,16 @@ describe("a conflict", () => {
     expect(facts).toMatchObject({ mergeability: "NOT_MERGEABLE" });
     expect(JSON.stringify(facts).length).toBeLessThan(4_000);
   });
+});
+
+test("a run without anything to run says so at once", async () => {
+  const told: string[] = [];
+  const news = { checksMoved: (_repo: unknown, run: string) => void told.push(run) };
+  const g = await aGitHost({ news });
+  const bare = g.repo.commit("main", { files: { a: "a" } });
+  await built(g, aBuild(g, "r", bare, { required: ["unit"] }));
+  expect(told).toEqual(["r"]);
+  await g.dispose();
 });
 
 describe("text of any kind", () => {
