@@ -11,29 +11,60 @@ export type BuildAnswer =
   | { readonly ok: true; readonly value: Built }
   | { readonly ok: false; readonly why: Exclude<NotBuilt, { kind: "INFRASTRUCTURE" }> };
 
+/**
+ * What was built before, by what it was built of. The same change on the same parent is the same commit, and each run
+ * contains what the one ahead of it was built of: without it a queue of n would cost n² merges.
+ */
+export type Memory = Map<string, CommitSha>;
+const MOST_REMEMBERED = 10_000;
+
 /** Throws HostUnavailable when the base is not in the repository or git breaks. */
 export async function buildStack(
   git: Git,
   method: MergeMethod,
   base: CommitSha,
   changes: readonly Change[],
+  memory: Memory = new Map(),
 ): Promise<BuildAnswer> {
   const [isBaseHere, ...areHeadsHere] = await areCommits(git, [base, ...changes.map((change) => change.headSha)]);
   if (isBaseHere !== true) throw new HostUnavailable(`commit ${base} of the target branch is not in the repository`);
   const gone = changes[areHeadsHere.indexOf(false)];
   if (gone !== undefined) return own(gone, `commit ${gone.headSha} is not in the repository`);
   const points: CommitSha[] = [base];
+  let isFromMemory = false;
   for (const [index, change] of changes.entries()) {
-    const applied = await applyChange(git, method, points[index] ?? base, change);
+    const parent = points[index] ?? base;
+    const known = memory.get(nameOf(method, parent, change));
+    if (known !== undefined) {
+      isFromMemory = true;
+      points.push(known);
+      continue;
+    }
+    const applied = await applyChange(git, method, parent, change);
     if (applied.kind === "OWN") return own(change, applied.what);
     if (applied.kind === "CONFLICT")
       return { ok: false, why: await attribute(git, method, points, changes.slice(0, index), change, applied.paths) };
     points.push(applied.commit);
+    remember(memory, nameOf(method, parent, change), applied.commit);
+  }
+  // Somebody may have tidied the repository, or put another in its place.
+  if (isFromMemory && (await areCommits(git, points)).includes(false)) {
+    memory.clear();
+    return buildStack(git, method, base, changes);
   }
   const commit = points.at(-1) ?? base;
   const top = await readCommit(git, commit);
   if (top === undefined) throw new HostUnavailable(`commit ${commit} cannot be read back`);
   return { ok: true, value: { commit, tree: top.tree } };
+}
+
+const nameOf = (method: MergeMethod, parent: CommitSha, { entry: _entry, ...change }: Change): string =>
+  JSON.stringify([method, parent, change]);
+
+function remember(memory: Memory, name: string, commit: CommitSha): void {
+  const oldest = memory.keys().next();
+  if (memory.size >= MOST_REMEMBERED && oldest.done !== true) memory.delete(oldest.value);
+  memory.set(name, commit);
 }
 
 const own = (change: Change, what: string): BuildAnswer => ({

@@ -11,11 +11,12 @@ import { createGit, requireGit } from "./git.ts";
 import { createJobs, tombstone } from "./job.ts";
 import { land } from "./land.ts";
 import { isRunName } from "./names.ts";
+import type { Memory } from "./build.ts";
 import { newJob } from "./new-job.ts";
 import { createLimit } from "./order.ts";
 import type { Passing } from "./points.ts";
 import { type Judgements, readPullRequest } from "./pull-request.ts";
-import { createRepositories } from "./repository.ts";
+import { createRepositories, type Repository } from "./repository.ts";
 import { createRuns } from "./runs.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { readTip } from "./tip.ts";
@@ -63,6 +64,12 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
   const checks = createChecks({ git, jobs, repositories, hidden, sandbox: options.sandbox, news, log, limit, passing });
   const runs = createRuns({ jobs, checks, repositories, news, log, clock, passing });
   const judgements: Judgements = new Map();
+  const memories = new Map<string, Memory>();
+  const memoryOf = ({ dir }: Repository): Memory => {
+    const memory: Memory = memories.get(dir) ?? new Map();
+    memories.set(dir, memory);
+    return memory;
+  };
   const look = createLook(repositories, news, log);
   const watch = createWatch(look, SECOND_MS, log);
 
@@ -75,7 +82,7 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
     buildRun: (request) =>
       guarded(async () => {
         const repo = await repositories.open(request.repo);
-        return runs.open(named(request.run), () => newJob(repo, request, passing));
+        return runs.open(named(request.run), () => newJob(repo, request, memoryOf(repo), passing));
       }),
     repeatChecks: (_repo, run, repeat, contexts) => guarded(() => runs.repeat(named(run), repeat, contexts)),
     statuses: (_repo, run) => guarded(() => runs.statuses(named(run))),

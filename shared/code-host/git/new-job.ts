@@ -1,7 +1,7 @@
 /** Turns a request to build a run into a commit on its branch and the list of checks to run on it. */
 import type { CommitSha } from "../../kernel/ids.ts";
 import { type BuildRequest, HostUnavailable } from "../port.ts";
-import { type BuildAnswer, buildStack } from "./build.ts";
+import { type BuildAnswer, buildStack, type Memory } from "./build.ts";
 import { CONFIG_FILE, type ConfigRead, readConfigFile } from "./config-file.ts";
 import type { Check, Job } from "./job.ts";
 import { isBranchName, isRunName, OWN_BRANCHES } from "./names.ts";
@@ -12,11 +12,16 @@ import type { Repository } from "./repository.ts";
 export type JobAnswer = { readonly ok: true; readonly value: Job } | Extract<BuildAnswer, { ok: false }>;
 
 /** Nothing is on record yet when it returns: doing it again gives the same commit on the same branch. */
-export async function newJob(repo: Repository, request: BuildRequest, passing: Passing): Promise<JobAnswer> {
+export async function newJob(
+  repo: Repository,
+  request: BuildRequest,
+  memory: Memory,
+  passing: Passing,
+): Promise<JobAnswer> {
   const ref = `refs/heads/${request.branch}`;
   if (!isRunName(request.run) || !isBranchName(request.branch) || !ref.startsWith(OWN_BRANCHES))
     throw new HostUnavailable(`run ${request.run} and branch ${request.branch} are not names that can be used here`);
-  const stack = await buildStack(repo.objects, request.mergeMethod, request.base, request.changes);
+  const stack = await buildStack(repo.objects, request.mergeMethod, request.base, request.changes, memory);
   if (!stack.ok) return stack;
   const config = await readConfigFile(repo.objects, stack.value.commit);
   // The branch keeps the commit from being collected while the run lives.
