@@ -44,9 +44,9 @@ export type Application = {
 
 const SWEEP_EVERY_10_SECONDS = "*/10 * * * * *";
 const WORKER_MS_MAX = 900_000;
-/** Building a run takes less than a second; one of a thousand commits takes many. */
-const EFFECTS_MS = 3_000;
-const SLOW_BATCHES_MAX = 10;
+/** A landing waits behind the building of runs no longer than this. */
+const EFFECTS_MS = 250;
+const SLOW_BATCHES_MAX = 40;
 
 async function mapping(name: string, skPrefix: string, log: Log): Promise<readonly Mapping[]> {
   if (!hasFunction("workers", name)) {
