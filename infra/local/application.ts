@@ -45,8 +45,8 @@ export type Application = {
 const SWEEP_EVERY_10_SECONDS = "*/10 * * * * *";
 const WORKER_MS_MAX = 900_000;
 /** A landing waits behind the building of runs no longer than this. */
-const EFFECTS_MS = 250;
-const SLOW_BATCHES_MAX = 40;
+const EFFECTS_MS = 1_000;
+const SLOW_BATCHES_MAX = 20;
 
 async function mapping(name: string, skPrefix: string, log: Log): Promise<readonly Mapping[]> {
   if (!hasFunction("workers", name)) {
