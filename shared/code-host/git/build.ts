@@ -12,10 +12,11 @@ export type BuildAnswer =
   | { readonly ok: false; readonly why: Exclude<NotBuilt, { kind: "INFRASTRUCTURE" }> };
 
 /**
- * What was built before, by what it was built of. The same change on the same parent is the same commit, and each run
- * contains what the one ahead of it was built of: without it a queue of n would cost n² merges.
+ * What was built before or is being built, by what it is built of. The same change on the same parent is the same
+ * commit, and each run contains what the one ahead of it was built of: without it a queue of n would cost n² merges,
+ * and runs that are built at the same time would each make them all.
  */
-export type Memory = Map<string, CommitSha>;
+export type Memory = Map<string, Promise<Applied>>;
 const MOST_REMEMBERED = 10_000;
 
 /** Throws HostUnavailable when the base is not in the repository or git breaks. */
@@ -35,17 +36,12 @@ export async function buildStack(
   for (const [index, change] of changes.entries()) {
     const parent = points[index] ?? base;
     const known = memory.get(nameOf(method, parent, change));
-    if (known !== undefined) {
-      isFromMemory = true;
-      points.push(known);
-      continue;
-    }
-    const applied = await applyChange(git, method, parent, change);
+    isFromMemory ||= known !== undefined;
+    const applied = await (known ?? remembered(memory, git, method, parent, change));
     if (applied.kind === "OWN") return own(change, applied.what);
     if (applied.kind === "CONFLICT")
       return { ok: false, why: await attribute(git, method, points, changes.slice(0, index), change, applied.paths) };
     points.push(applied.commit);
-    remember(memory, nameOf(method, parent, change), applied.commit);
   }
   // Somebody may have tidied the repository, or put another in its place.
   if (isFromMemory && (await areCommits(git, points)).includes(false)) {
@@ -61,10 +57,22 @@ export async function buildStack(
 const nameOf = (method: MergeMethod, parent: CommitSha, { entry: _entry, ...change }: Change): string =>
   JSON.stringify([method, parent, change]);
 
-function remember(memory: Memory, name: string, commit: CommitSha): void {
+/** Kept only when it was built: what failed may fail for a reason that passes. */
+function remembered(
+  memory: Memory,
+  git: Git,
+  method: MergeMethod,
+  parent: CommitSha,
+  change: Change,
+): Promise<Applied> {
   const oldest = memory.keys().next();
   if (memory.size >= MOST_REMEMBERED && oldest.done !== true) memory.delete(oldest.value);
-  memory.set(name, commit);
+  const name = nameOf(method, parent, change);
+  const applied = applyChange(git, method, parent, change);
+  memory.set(name, applied);
+  const forget = (): void => void memory.delete(name);
+  applied.then((one) => (one.kind === "BUILT" ? undefined : forget()), forget);
+  return applied;
 }
 
 const own = (change: Change, what: string): BuildAnswer => ({

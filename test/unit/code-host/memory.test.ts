@@ -40,6 +40,14 @@ describe.each(["SQUASH", "MERGE_COMMIT", "REBASE"] as const)("by %s", (method) =
     expect(remembered).toEqual(anew);
   });
 
+  test("runs that are built at the same time share their merges", async () => {
+    const memory: Memory = new Map();
+    const stacks = [1, 2, 3, 4].map((size) => changes.slice(0, size));
+    const built = await Promise.all(stacks.map((stack) => buildStack(git, method, base, stack, memory)));
+    expect(built.every((answer) => answer.ok)).toBe(true);
+    expect(merges()).toBe(4);
+  });
+
   test("another title, date or order is another commit", async () => {
     const memory: Memory = new Map();
     const commits = new Set<string>();
