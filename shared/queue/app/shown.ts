@@ -1,5 +1,6 @@
 import type { EpochMs } from "../../kernel/time.ts";
 import type { Entry, EntryState } from "../engine/types.ts";
+import { grantedPriority } from "../engine/wishes.ts";
 
 /**
  * An entry as everybody is told of it: with the wishes that were acknowledged and that the loop takes in a moment
@@ -12,7 +13,7 @@ export function shownEntry(entry: Entry): Entry {
   return {
     ...entry,
     ...(restarted ? { state: "PENDING", stateChangedAt: restart.at } : {}),
-    priority: priority ?? entry.priority,
+    priority: grantedPriority(entry, priority),
     noBatch: noBatch ?? entry.noBatch,
     targets: targets ?? entry.targets,
   };

@@ -30,7 +30,7 @@ function grantFields(draft: Draft, entry: Entry, asked: Asked): void {
   const { priority, noBatch, targets } = entry.asked;
   if (priority === undefined && noBatch === undefined && targets === undefined && sameWishes(entry.asked, asked))
     return;
-  const granted = priorityOf(entry, priority);
+  const granted = grantedPriority(entry, priority);
   const becameUrgent = isUrgent({ priority: granted }) && !isUrgent(entry);
   draft.patch(entry.id, {
     priority: granted,
@@ -45,7 +45,7 @@ function grantFields(draft: Draft, entry: Entry, asked: Asked): void {
 const sameWishes = (a: Asked, b: Asked): boolean => Object.keys(a).length === Object.keys(b).length;
 
 /** An urgent entry that keeps a place stays urgent: only becoming urgent changes an order that has been tested. */
-function priorityOf(entry: Entry, wanted: Priority | undefined): Priority {
+export function grantedPriority(entry: Entry, wanted: Priority | undefined): Priority {
   if (wanted === undefined) return entry.priority;
   return isUrgent(entry) && entry.place !== null && !isUrgent({ priority: wanted }) ? entry.priority : wanted;
 }
