@@ -1,4 +1,4 @@
-/** `Idempotency-Key`: the same call again gets the first answer again, and happens once (API §1). */
+/** `Idempotency-Key`: the same call again gets the first answer again, and happens once. */
 import { createHash } from "node:crypto";
 import { fail, ok, type Result } from "../kernel/result.ts";
 import type { Log } from "../kernel/log.ts";

@@ -11,7 +11,7 @@ const LIST_MAX = 100;
 
 const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).max(LIST_MAX);
 
-/** API §3's table of bounds. Read and written alike; the defaults stand below, units stand in the names. */
+/** Bounds of the settings. Read and written alike; the defaults stand below, units stand in the names. */
 const plain = {
   concurrency: int(1, 1000),
   bisectionConcurrency: int(1, 1000),

@@ -12,7 +12,7 @@ const operatorState = enumIn(OPERATOR_STATES);
 
 const withStatuses = z.looseObject({ requiredStatuses: z.array(z.unknown()).length(0) });
 
-/** An empty list of required statuses asks for nothing: it does not take the override away (API §3). */
+/** An empty list of required statuses asks for nothing: it does not take the override away. */
 function withoutEmptyStatuses(value: unknown): unknown {
   const read = withStatuses.safeParse(value);
   if (!read.success) return value;

@@ -1,4 +1,4 @@
-/** The two list endpoints of API §5. Their fields are snake_case and their enums keep their case for every token. */
+/** The two list endpoints of test health. Their fields are snake_case and their enums keep their case for every token. */
 import * as z from "zod";
 import { DAY_MS } from "../kernel/time.ts";
 import { repo } from "./repo.ts";

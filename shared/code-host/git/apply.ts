@@ -1,7 +1,7 @@
 /**
  * Puts one pull request on top of a commit, by the queue's merge method. Everything that goes into the commits comes
  * from the request or from git objects, so the same change on the same parent gives the same commit, whenever and
- * how often it is built (QUEUE.md §6).
+ * how often it is built.
  */
 import { type CommitSha, treeSha } from "../../kernel/ids.ts";
 import { HostUnavailable } from "../port.ts";

@@ -227,7 +227,7 @@ export type Run = {
   readonly statuses: readonly StatusCheck[];
   /** The host says that no further status will come: what is missing now is missing for good. */
   readonly complete: boolean;
-  /** Repeats of the failed checks that were started (QUEUE: before a failure counts). */
+  /** Repeats of the failed checks that were started (before a failure counts). */
   readonly repeats: number;
   readonly failure: RunFailure | null;
   readonly endedAt: EpochMs | null;
