@@ -1,5 +1,5 @@
 /**
- * Names that come from outside and end in paths or refs. They were checked where they came in (API.md §1);
+ * Names that come from outside and end in paths or refs. They were checked where they came in;
  * here they are checked again, because here is where a slip would reach the disk.
  */
 import type { RunId } from "../../kernel/ids.ts";
