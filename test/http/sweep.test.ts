@@ -36,6 +36,28 @@ describe("the sweep alone", () => {
     },
   );
 
+  it("brings an entry the targets that were stored for its head and of which nobody told it", async () => {
+    const { key, repo } = await service.queue("sleep 30");
+    await service.submit(key);
+    const { headSha } = await service.reaches(key, isTesting);
+    if (headSha === null) throw new Error("no head");
+    const { targets } = await service.app.targets.put(key.org, key.repo, 1, headSha, ["web"]);
+    expect((await service.reaches(key, (entry) => entry.targets !== null)).targets).toEqual(targets);
+    const later = await service.app.targets.put(key.org, repo.key, 1, headSha, "ALL");
+    expect((await service.reaches(key, (entry) => entry.targets?.kind === "ALL")).targets).toEqual(later.targets);
+  });
+
+  it("brings a PR that is pushed to while NOT_READY the targets that were uploaded for its new head", async () => {
+    const { key, repo } = await service.queue("sleep 30");
+    await drafted(repo, true);
+    await service.submit(key);
+    await service.reaches(key, (entry) => entry.state === "NOT_READY" && entry.pr !== null);
+    const head = repo.pullRequest(1, { files: { "b.txt": "2\n" } });
+    const { targets } = await service.app.targets.put(key.org, key.repo, 1, head, ["api"]);
+    const entry = await service.reaches(key, (one) => one.headSha === head && one.targets !== null);
+    expect(entry.targets).toEqual(targets);
+  });
+
   it("writes nothing about a queue in which nothing has changed", async () => {
     const { key } = await service.queue("sleep 30");
     await service.submit(key);

@@ -9,8 +9,8 @@ import { removeMarked } from "./queues.ts";
 import type { DueQueue, LoadedQueue, QueueApp } from "./ports.ts";
 import { perform, readPullRequest, readStatuses } from "./perform.ts";
 
-/** So many live PRs are asked about at each sweep, another part of the queue each time. */
-const FACTS_READ_MAX = 10;
+/** So many live PRs are looked at at each sweep, another part of the queue each time. */
+const READ_MAX = 10;
 const TURN_MS = 10 * SECOND_MS;
 /** Queues swept at the same time: one whose host hangs keeps few others waiting. */
 const AT_ONCE = 10;
@@ -41,7 +41,10 @@ async function sweepQueue(app: QueueApp, { key, wakeAt }: DueQueue): Promise<voi
   if (queue === undefined) return;
   // Whoever began to delete it died half-way.
   if (queue.record.deleting) await removeMarked(app, key, () => undefined);
-  else await askHostIfItAnswers(app, queue);
+  else {
+    await bringTargets(app, queue);
+    await askHostIfItAnswers(app, queue);
+  }
   if ((wakeAt !== null && wakeAt <= app.clock()) || (await app.queues.hasInbox(key))) await advanceOrDegrade(app, key);
 }
 
@@ -84,12 +87,31 @@ async function askAboutTip(app: QueueApp, host: CodeHost, { record, state }: Loa
   await app.queues.tell(record.key, { type: "news", prNumbers: [], tip: { sha } });
 }
 
+/** The part of the queue whose turn it is. */
+function inTurn<T>(app: QueueApp, all: readonly T[]): readonly T[] {
+  const first = Math.floor(app.clock() / TURN_MS) * READ_MAX;
+  const turn = Array.from({ length: Math.min(READ_MAX, all.length) }, (_, at) => all[(first + at) % all.length]);
+  return turn.filter((one) => one !== undefined);
+}
+
+/**
+ * The set that was stored for an entry's head and that the entry does not know of: whoever stored it died before
+ * telling, or it came before the push that made its commit the head. A lost race is won at the entry's next turn.
+ */
+async function bringTargets(app: QueueApp, { record, entries }: LoadedQueue): Promise<void> {
+  const { key } = record;
+  for (const stored of inTurn(app, entries)) {
+    const { headSha, prNumber, targets } = stored.entry;
+    const found = headSha === null ? undefined : await app.targets.find(key.org, key.repo, prNumber, headSha);
+    if (found === undefined || isDeepStrictEqual(found.targets, stored.entry.asked.targets ?? targets)) continue;
+    await app.queues.ask(key, stored, { targets: found.targets }, undefined);
+  }
+}
+
 /** What the host says of PRs and nobody told: a push, a close, a ref that is gone. */
 async function askAboutFacts(app: QueueApp, host: CodeHost, { record, state }: LoadedQueue): Promise<void> {
   const known = [...state.entries.values()].filter((entry) => entry.pr !== null);
-  const first = Math.floor(app.clock() / TURN_MS) * FACTS_READ_MAX;
-  const turn = Array.from({ length: Math.min(FACTS_READ_MAX, known.length) }, (_, at) => (first + at) % known.length);
-  for (const entry of turn.flatMap((at) => known[at] ?? [])) {
+  for (const entry of inTurn(app, known)) {
     const event = await readPullRequest(app, host, record.key, entry.prNumber);
     if (event.type !== "pull-request" || !isKnown(event.facts, entry.pr)) await app.queues.tell(record.key, event);
   }

@@ -21,7 +21,7 @@ export type TargetsSet = {
 
 /**
  * Stores what a PR's commit changes; the last one for a commit wins. It is kept before the PR is submitted as well.
- * A live entry of that commit is told with a second write: if that is lost, sending the set again mends it.
+ * A live entry of that commit is told with a second write; if that is lost, the sweep finds the set and tells it.
  */
 export async function setTargets(app: QueueApp, asked: SettingTargets, record: Recording<TargetsSet>) {
   const { key, prNumber } = asked;

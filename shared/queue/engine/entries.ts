@@ -103,7 +103,7 @@ function askInTrouble(draft: Draft, entry: Entry): void {
 function awaitReadiness(draft: Draft, entry: Entry, permits: Permits): void {
   const { pr } = entry;
   if (pr !== null && pr.headSha !== entry.headSha) {
-    // Targets belong to a commit: the new head's own come with the request that sets them.
+    // Targets belong to a commit: the new head's own are brought by the request that sets them, or by the sweep.
     draft.patch(entry.id, { headSha: pr.headSha, targets: null, refusal: null });
     return;
   }
