@@ -36,7 +36,8 @@ export type BuildRequest = {
 export type Built = { readonly commit: CommitSha; readonly tree: TreeSha };
 
 export type LandRequest = {
-  readonly run: RunId;
+  /** Null for a direct merge: `commit` is then a pull request's head that contains the tip. */
+  readonly run: RunId | null;
   readonly repo: RepoKey;
   readonly targetBranch: string;
   /** The tested commit and its tree. */

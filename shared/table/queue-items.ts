@@ -67,6 +67,11 @@ const totals = z.object({
   runsCancelled: z.number(),
   repeats: z.number(),
   landings: z.number(),
+  flakes: z.number(),
+  batches: z.number(),
+  bisections: z.number(),
+  mergedByOptimism: z.number(),
+  mergedDirectly: z.number(),
 });
 
 const known = shapes.shapeOf<QueueMeta>()(
@@ -85,6 +90,9 @@ const known = shapes.shapeOf<QueueMeta>()(
     nextPlace: z.number(),
     nextRun: z.number(),
     nextRead: z.number(),
+    nextTargets: z.number(),
+    bisections: z.array(shapes.bisection),
+    untold: z.array(shapes.untold),
     totals,
     tipTestBroken: z.exactOptional(shapes.broken.nullable()),
     readsDue: z.exactOptional(z.array(z.number())),

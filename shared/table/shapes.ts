@@ -17,6 +17,7 @@ import {
   type Run,
   STATUS_SOURCES,
   type Tip,
+  type Untold,
 } from "../queue/engine/types.ts";
 
 /**
@@ -43,10 +44,17 @@ export const tip = shapeOf<Tip>()(
     tree,
     required: z.object({ source: z.enum(STATUS_SOURCES), statuses: z.array(text) }).nullable(),
     configProblem: text.nullable(),
+    targetsFromPaths: z.exactOptional(z.boolean()),
   }),
 );
 
 const author = z.object({ name: text, email: text });
+const statusCheck = z.object({
+  context: text,
+  state: z.enum(["PENDING", "SUCCESS", "FAILURE", "ERROR"]),
+  url: text.nullable(),
+  description: text.nullable(),
+});
 
 const facts = shapeOf<PullRequestFacts>()(
   z.object({
@@ -63,6 +71,7 @@ const facts = shapeOf<PullRequestFacts>()(
     mergeability: z.enum(["UNSPECIFIED", "IN_PROGRESS", "MERGEABLE", "NOT_MERGEABLE"]),
     judgedOn: sha.nullable(),
     obstacle: text.nullable(),
+    own: z.exactOptional(z.object({ tip: sha, tree, statuses: z.array(statusCheck) }).nullable()),
   }),
 );
 
@@ -103,6 +112,9 @@ export const entry = shapeOf<Entry>()(
     priority,
     noBatch: z.boolean(),
     targets: targets.nullable(),
+    lane: z.object({ number: count, overlaps: z.array(count), since: count, isolated: z.boolean() }).nullable(),
+    comparing: z.object({ number: count, targets }).nullable(),
+    computedFor: sha.nullable(),
     closedMsBefore: count,
     admittedAt: time.nullable(),
     place: count.nullable(),
@@ -121,13 +133,6 @@ export const entry = shapeOf<Entry>()(
     asked,
   }),
 );
-
-const statusCheck = z.object({
-  context: text,
-  state: z.enum(["PENDING", "SUCCESS", "FAILURE", "ERROR"]),
-  url: text.nullable(),
-  description: text.nullable(),
-});
 
 export const run = shapeOf<Run>()(
   z.object({
@@ -187,7 +192,8 @@ export const hold = z.object({ kind: z.enum(HOLD_KINDS), since: time, detail: te
 
 export const landing = z.object({
   id: text,
-  run: runIdShape,
+  of: text,
+  run: runIdShape.nullable(),
   group: z.array(entryIdShape),
   expectedTip: sha,
   attempt: count,
@@ -196,7 +202,28 @@ export const landing = z.object({
   trouble: z.object({ what: text, retryAt: time }).nullable(),
 });
 
-export const landedStep = z.object({ number: count, from: sha, to: sha, entries: z.array(entryIdShape) });
+export const landedStep = z.object({
+  number: count,
+  from: sha,
+  to: sha,
+  entries: z.array(entryIdShape),
+  voids: z.array(runIdShape),
+});
+
+export const bisection = z.object({
+  group: z.string().transform(groupId),
+  parts: z.array(z.array(entryIdShape)),
+});
+
+export const untold = shapeOf<Untold>()(
+  z.object({
+    entries: z.array(entryIdShape),
+    reason: z.enum(REASONS),
+    message: text,
+    cause: text,
+    run: runIdShape.nullable(),
+  }),
+);
 
 const notBuilt = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("CONFLICT"), entry: entryIdShape, with: entryIdShape.nullable(), paths: z.array(text) }),
@@ -221,6 +248,14 @@ export const inboxEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("pull-request-unknown"), prNumber: count, kind: troubleKind, what: text }),
   z.object({ type: z.literal("tip"), read: count, tip, reached: z.array(sha) }),
   z.object({ type: z.literal("tip-missing"), read: count, what: text }),
+  z.object({
+    type: z.literal("targets-compared"),
+    entry: entryIdShape,
+    number: count,
+    overlaps: z.array(count),
+    isolated: z.boolean(),
+  }),
+  z.object({ type: z.literal("targets-computed"), entry: entryIdShape, headSha: sha, targets }),
   z.object({ type: z.literal("run-built"), run: runIdShape, commit: sha, tree }),
   z.object({ type: z.literal("run-not-built"), run: runIdShape, why: notBuilt }),
   z.object({
@@ -271,7 +306,7 @@ export const effect = z.discriminatedUnion("type", [
     type: z.literal("land"),
     key: text,
     landing: text,
-    run: runIdShape,
+    run: runIdShape.nullable(),
     commit: sha,
     tree,
     base: sha,
@@ -280,5 +315,14 @@ export const effect = z.discriminatedUnion("type", [
     mergeMethod,
   }),
   z.object({ type: z.literal("read-pull-request"), key: text, prNumber: count }),
+  z.object({
+    type: z.literal("compare-targets"),
+    key: text,
+    entry: entryIdShape,
+    prNumber: count,
+    headSha: sha,
+    number: count,
+  }),
+  z.object({ type: z.literal("compute-targets"), key: text, entry: entryIdShape, prNumber: count, headSha: sha }),
   z.object({ type: z.literal("read-tip"), key: text, read: count, since: sha.nullable() }),
 ]) satisfies z.ZodType<Effect>;

@@ -298,7 +298,7 @@ export class ScriptedQueue {
   lands(more: Partial<Extract<QueueEvent, { type: "landed" }>> = {}): this {
     const { landing } = this.state;
     if (landing === null) throw new Error("nothing is landing");
-    const sha = this.state.runs.get(landing.run)?.commit ?? "?";
+    const sha = (landing.run === null ? undefined : this.state.runs.get(landing.run))?.commit ?? "?";
     const event = {
       type: "landed",
       landing: landing.id,

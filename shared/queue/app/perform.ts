@@ -57,6 +57,8 @@ function unavailable(effect: Effect, what: string, kind: "NOT_CONNECTED" | "UNRE
     case "read-statuses":
     case "read-tip":
     case "close-run":
+    case "compare-targets":
+    case "compute-targets":
       return { again: what };
   }
 }
@@ -78,6 +80,9 @@ async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: Effe
       return { result: await land(host, key, effect) };
     case "read-pull-request":
       return { result: await readPullRequest(app, host, key, effect.prNumber) };
+    case "compare-targets":
+    case "compute-targets":
+      return { again: "not here yet" };
     case "read-tip": {
       const read = await host.tip(repo, branch, effect.since, await liveHeads(app, key));
       if (read === "MISSING") {

@@ -215,6 +215,8 @@ export const CRASH_POINTS = [
   "effect:land:done",
   "effect:read-pull-request:done",
   "effect:read-tip:done",
+  "effect:compare-targets:done",
+  "effect:compute-targets:done",
   "effect:finished",
   "report:before-write",
   "host:branch-made",

@@ -61,6 +61,9 @@ export class Draft implements QueueState {
   nextPlace;
   nextRun;
   nextRead;
+  nextTargets;
+  bisections;
+  untold;
   totals;
   readonly entries: Map<EntryId, Entry>;
   readonly runs: Map<RunId, Run>;
@@ -99,6 +102,9 @@ export class Draft implements QueueState {
     this.nextPlace = state.nextPlace;
     this.nextRun = state.nextRun;
     this.nextRead = state.nextRead;
+    this.nextTargets = state.nextTargets;
+    this.bisections = state.bisections;
+    this.untold = state.untold;
     this.totals = state.totals;
     this.entries = new Map(state.entries);
     this.runs = new Map(state.runs);

@@ -30,6 +30,9 @@ export function fold(draft: Draft, event: QueueEvent): void {
       return foldTip(draft, event);
     case "tip-missing":
       return foldTipMissing(draft, event);
+    case "targets-compared":
+    case "targets-computed":
+      return;
     case "run-built":
       return foldBuilt(draft, event);
     case "run-not-built":

@@ -46,7 +46,7 @@ type Land = Extract<Effect, { type: "land" }>;
 
 /** What lands is what a run proved, at the tip that is there, with nothing of it still ahead. */
 function landsOnlyEvidence(state: QueueState, land: Land, order: readonly Entry[], now: EpochMs): readonly string[] {
-  const run = state.runs.get(land.run);
+  const run = land.run === null ? undefined : state.runs.get(land.run);
   if (run === undefined || run.phase !== "PASSED") return [`${land.key}: its run has not passed`];
   const breaches: string[] = [];
   const standing = standingOf(state, run, order);

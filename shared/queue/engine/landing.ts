@@ -43,7 +43,17 @@ function send(draft: Draft, run: Run, attempt: number): void {
   draft.nextRead += 1;
   const expectedTip = draft.landing?.expectedTip ?? draft.tip.sha;
   const { group } = run;
-  draft.landing = { id, run: run.id, group, expectedTip, attempt, sentAt: draft.now, landed: false, trouble: null };
+  draft.landing = {
+    id,
+    of: run.id,
+    run: run.id,
+    group,
+    expectedTip,
+    attempt,
+    sentAt: draft.now,
+    landed: false,
+    trouble: null,
+  };
   draft.reorder();
   draft.add({
     type: "land",
@@ -64,7 +74,7 @@ export function continueLanding(draft: Draft): void {
   const { landing } = draft;
   if (landing === null) return;
   if (landing.landed) return endLanded(draft);
-  const run = draft.runs.get(landing.run);
+  const run = landing.run === null ? undefined : draft.runs.get(landing.run);
   if (run === undefined) return forgetLanding(draft);
   if (landing.trouble === null || draft.now < landing.trouble.retryAt) return;
   send(draft, run, landing.attempt + 1);
@@ -92,10 +102,10 @@ function endLanded(draft: Draft): void {
 /** The target was moved. An answer to an earlier attempt counts as well: what landed, landed. */
 export function foldLanded(draft: Draft, event: Of<"landed">): void {
   const { landing } = draft;
-  if (landing === null || landing.landed || !event.landing.startsWith(`${landing.run}.`)) return;
+  if (landing === null || landing.landed || !event.landing.startsWith(`${landing.of}.`)) return;
   const { totals, lineage } = draft;
   const entries = landing.group.filter((id) => event.entries.includes(id));
-  const step = { number: totals.landings, from: landing.expectedTip, to: event.tip.sha, entries };
+  const step = { number: totals.landings, from: landing.expectedTip, to: event.tip.sha, entries, voids: [] };
   draft.lineage = event.onMovedTip ? [] : [...lineage, step];
   draft.tip = event.tip;
   draft.landing = { ...landing, landed: true, group: entries };
@@ -120,7 +130,7 @@ export function foldNotLanded(draft: Draft, event: Of<"not-landed">): void {
   forgetLanding(draft);
   // The target is read again before anything else lands; what is void then shows against the new tip.
   if (why.kind !== "REFUSED") draft.tipDoubted = true;
-  const run = draft.runs.get(landing.run);
+  const run = landing.run === null ? undefined : draft.runs.get(landing.run);
   if (run === undefined) return;
   if (why.kind === "CONFLICT") conflicted(draft, run, why.what);
   if (why.kind === "REFUSED") for (const id of run.group) refuse(draft, draft.entries.get(id), why.what);

@@ -88,6 +88,8 @@ export type Tip = {
   readonly required: { readonly source: StatusSource; readonly statuses: readonly string[] } | null;
   /** Why the config file at the tip cannot be used, in words for its author; null when it can or there is none. */
   readonly configProblem: string | null;
+  /** The config file maps paths to targets: nobody has to upload any. Absent: it does not. */
+  readonly targetsFromPaths?: boolean;
 };
 
 export type Mergeability = "UNSPECIFIED" | "IN_PROGRESS" | "MERGEABLE" | "NOT_MERGEABLE";
@@ -109,6 +111,15 @@ export type PullRequestFacts = {
   readonly judgedOn: CommitSha | null;
   /** Why it cannot be merged, in words; null when it can or nothing is known. */
   readonly obstacle: string | null;
+  /** The head's own statuses, where the head contains the target as it was at `tip`. Absent or null: it does not. */
+  readonly own?: OwnEvidence | null;
+};
+
+/** What the checks of the pull request itself say; `tree` is the head's. With it, a direct merge needs no run. */
+export type OwnEvidence = {
+  readonly tip: CommitSha;
+  readonly tree: TreeSha;
+  readonly statuses: readonly StatusCheck[];
 };
 
 /** Why the host's facts are missing: nothing is connected for this host, or it does not answer. */
@@ -139,6 +150,21 @@ export type Targets =
   | { readonly kind: "ALL" }
   | { readonly kind: "SET"; readonly digest: string; readonly count: number };
 
+/**
+ * How an entry's targets stand to those of the others. Each is compared once, when it comes, with all that came before
+ * it; so of two entries the one with the greater number knows whether they overlap.
+ */
+export type Lane = {
+  /** Which targets of this queue they were, counted from 1. */
+  readonly number: number;
+  /** Numbers of earlier targets that they share one with, ascending. Empty for ALL and for none: their kind says it. */
+  readonly overlaps: readonly number[];
+  /** Landings of this queue when they came into force: with what landed earlier they were never compared. */
+  readonly since: number;
+  /** A batching rule of the queue says that it is never tested in a batch. */
+  readonly isolated: boolean;
+};
+
 export type Conclusion = { readonly reason: Reason; readonly message: string };
 
 /** One submission of a pull request to the queue. */
@@ -162,16 +188,22 @@ export type Entry = {
   readonly priority: Priority;
   readonly noBatch: boolean;
   readonly targets: Targets | null;
+  /** Where those targets stand; null while they have not been compared (a queue in SINGLE mode never asks). */
+  readonly lane: Lane | null;
+  /** Targets that are being compared now and come into force with the answer. */
+  readonly comparing: { readonly number: number; readonly targets: Targets } | null;
+  /** The head for which targets were asked to be computed from its paths, so that each head asks once. */
+  readonly computedFor: CommitSha | null;
   /** `closed.totalMs` of the queue when it became NOT_READY: that time does not count towards its timeout. */
   readonly closedMsBefore: number;
   readonly admittedAt: EpochMs | null;
   /** Kept from the first run that contains the entry until the end; smaller is earlier. */
   readonly place: number | null;
-  /** Entries that share it are tested as one. */
+  /** Entries that share it are one batch: tested and landed as one. Null: it is tested alone. */
   readonly group: GroupId | null;
   /** The predecessor it conflicts with in text: it waits until that one is settled. */
   readonly conflictsWith: EntryId | null;
-  /** A run ended without a verdict: what broke, how often in a row, and when to try again. */
+  /** A run ended without a verdict: what broke, how often in a row, and when to try again. Of a batch, on its first. */
   readonly broken: Broken | null;
   /** The last refusal of the host to land it; two in a row for the same reason end it. */
   readonly refusal: string | null;
@@ -251,9 +283,13 @@ export type EndedRun = {
 
 /** A landing that has been sent to the host and whose result is not known yet. */
 export type Landing = {
-  /** Begins with the run's id and is different for every attempt: a late answer to an earlier one is known as such. */
+  /** Begins with `of` and is different for every attempt: a late answer to an earlier one is known as such. */
   readonly id: string;
-  readonly run: RunId;
+  /** The run's id, or for a direct merge `direct-` and the entry's. */
+  readonly of: string;
+  /** The run that proves it; null for a direct merge, which the pull request's own statuses prove. */
+  readonly run: RunId | null;
+  /** All that lands, in order: the run's group, before it those it contains and clears. */
   readonly group: readonly EntryId[];
   readonly expectedTip: CommitSha;
   readonly attempt: number;
@@ -270,6 +306,23 @@ export type LandedStep = {
   readonly from: CommitSha;
   readonly to: CommitSha;
   readonly entries: readonly EntryId[];
+  /** Runs of that moment that it contradicts: they lack what landed, or hold something ahead of it that overlaps it. */
+  readonly voids: readonly RunId[];
+};
+
+/**
+ * A batch that failed and is taken apart: each part is tested on all parts before it, in slots of its own. Members that
+ * have ended are still named here, until all have.
+ */
+export type Bisection = { readonly group: GroupId; readonly parts: readonly (readonly EntryId[])[] };
+
+/** Entries whose run was closed and whose states are still to be set anew: what one step had no room for. */
+export type Untold = {
+  readonly entries: readonly EntryId[];
+  readonly reason: Reason;
+  readonly message: string;
+  readonly cause: string;
+  readonly run: RunId | null;
 };
 
 export type Totals = {
@@ -285,6 +338,14 @@ export type Totals = {
   readonly runsCancelled: number;
   readonly repeats: number;
   readonly landings: number;
+  /** Runs that failed and then passed on the same content. */
+  readonly flakes: number;
+  /** Batches of several that were tested, and those that were taken apart. */
+  readonly batches: number;
+  readonly bisections: number;
+  /** Merged though their own run had not passed: a run of a successor that contains them had. */
+  readonly mergedByOptimism: number;
+  readonly mergedDirectly: number;
 };
 
 /** A queue with everything live in it. What ended is not here. */
@@ -316,6 +377,9 @@ export type QueueState = {
   readonly nextPlace: number;
   readonly nextRun: number;
   readonly nextRead: number;
+  readonly nextTargets: number;
+  readonly bisections: readonly Bisection[];
+  readonly untold: readonly Untold[];
   readonly totals: Totals;
   readonly entries: ReadonlyMap<EntryId, Entry>;
   readonly runs: ReadonlyMap<RunId, Run>;
@@ -340,6 +404,10 @@ export const REASONS = [
   "SKIP_THE_LINE_INTERRUPTED",
   "MANUAL_PUSH_TO_TARGET_BRANCH",
   "REQUIRED_STATUSES_CHANGED",
+  "TARGETS_CHANGED",
+  "BATCH_CHANGED",
+  "BISECTED",
+  "CLEARED_BY_SUCCESSOR",
   "MERGE_CONFLICT",
   "CANNOT_BE_BUILT",
   "READINESS_LOST",
@@ -353,6 +421,7 @@ export const REASONS = [
   "LANDING_REFUSED",
   "LANDED_ON_MOVED_TIP",
   "MERGED",
+  "MERGED_DIRECTLY",
   "MERGED_BY_HAND",
 ] as const;
 export type Reason = (typeof REASONS)[number];
@@ -403,6 +472,21 @@ export type QueueEvent =
   /** `reached`: heads of live PRs that the branch contains now and did not contain before. */
   | { readonly type: "tip"; readonly read: number; readonly tip: Tip; readonly reached: readonly CommitSha[] }
   | { readonly type: "tip-missing"; readonly read: number; readonly what: string }
+  /** `overlaps`: numbers of the earlier targets that share one with these. `isolated`: by a batching rule. */
+  | {
+      readonly type: "targets-compared";
+      readonly entry: EntryId;
+      readonly number: number;
+      readonly overlaps: readonly number[];
+      readonly isolated: boolean;
+    }
+  /** Computed from the paths that the head changes. */
+  | {
+      readonly type: "targets-computed";
+      readonly entry: EntryId;
+      readonly headSha: CommitSha;
+      readonly targets: Targets;
+    }
   | { readonly type: "run-built"; readonly run: RunId; readonly commit: CommitSha; readonly tree: TreeSha }
   | { readonly type: "run-not-built"; readonly run: RunId; readonly why: NotBuilt }
   | {
@@ -483,7 +567,8 @@ export type Effect =
       readonly type: "land";
       readonly key: string;
       readonly landing: string;
-      readonly run: RunId;
+      /** Null for a direct merge: `commit` is then the pull request's head. */
+      readonly run: RunId | null;
       readonly commit: CommitSha;
       readonly tree: TreeSha;
       /** The tip the run was built on. */
@@ -493,6 +578,23 @@ export type Effect =
       readonly mergeMethod: MergeMethod;
     }
   | { readonly type: "read-pull-request"; readonly key: string; readonly prNumber: number }
+  /** Compares an entry's targets with those of all live entries that have a smaller number. */
+  | {
+      readonly type: "compare-targets";
+      readonly key: string;
+      readonly entry: EntryId;
+      readonly prNumber: number;
+      readonly headSha: CommitSha;
+      readonly number: number;
+    }
+  /** Finds the targets of a head from the paths that it changes against the tip. */
+  | {
+      readonly type: "compute-targets";
+      readonly key: string;
+      readonly entry: EntryId;
+      readonly prNumber: number;
+      readonly headSha: CommitSha;
+    }
   | {
       readonly type: "read-tip";
       readonly key: string;

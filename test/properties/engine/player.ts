@@ -103,7 +103,7 @@ export class Player {
   private landings({ effects, state }: Decision): void {
     for (const effect of effects) {
       if (effect.type !== "land" || state.landing?.attempt !== 1) continue;
-      const run = this.world.runs.get(effect.run);
+      const run = effect.run === null ? undefined : this.world.runs.get(effect.run);
       const content: Content = run?.content ?? [];
       if (shaOf(content) !== effect.commit) this.problems.push(`${effect.key}: not the tested content`);
       const required = requiredNow(state).statuses;
@@ -199,6 +199,9 @@ export class Player {
         return { type: "pull-request-unknown", prNumber: effect.prNumber, kind: "UNREACHABLE", what };
       case "repeat-checks":
         return { type: "run-broken", run: effect.run, what };
+      case "compare-targets":
+      case "compute-targets":
+        return undefined;
       case "read-statuses":
       case "read-tip":
       case "close-run":

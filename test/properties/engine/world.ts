@@ -148,6 +148,9 @@ export class World {
         return this.facts(effect.prNumber, now);
       case "read-tip":
         return this.readTip(effect);
+      case "compare-targets":
+      case "compute-targets":
+        return undefined;
     }
   }
 
