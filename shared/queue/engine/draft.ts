@@ -1,8 +1,9 @@
 import type { CommitSha, EntryId, RunId } from "../../kernel/ids.ts";
 import type { EpochMs } from "../../kernel/time.ts";
 import { bookkeeping } from "./bookkeeping.ts";
-import { type Standing, standingOf } from "./evidence.ts";
-import { admittedInOrder, isAdmitted } from "./order.ts";
+import { clearedBy, type Standing, standingOf } from "./evidence.ts";
+import { type Group, Line } from "./line.ts";
+import { isAdmitted } from "./order.ts";
 import { snapshot } from "./snapshot.ts";
 import type {
   Broken,
@@ -37,6 +38,15 @@ export type Why = {
   readonly cause: string;
   readonly run?: RunId | null;
 };
+
+/** What the rest of its batch is told. */
+const leaving = (entry: Entry, to: EntryState, why: Why): Why =>
+  entry.group === null
+    ? why
+    : { ...why, reason: "BATCH_CHANGED", message: `PR #${entry.prNumber}, tested together with it, ended ${to}` };
+
+/** The fields of an entry that the order, and who depends on whom, follow from. */
+const STANDING = ["priority", "place", "group", "targets", "lane"] as const;
 
 const shownOf = (entry: Entry | undefined): EndedRun["tested"] =>
   entry === undefined ? [] : [{ prNumber: entry.prNumber, title: entry.pr?.title ?? null, url: entry.pr?.url ?? null }];
@@ -78,8 +88,9 @@ export class Draft implements QueueState {
   private writes = 0;
   private readonly changedEntries = new Set<EntryId>();
   private readonly changedRuns = new Set<RunId>();
-  /** The admitted entries in queue order, with where each stands; undefined while the order has to be found anew. */
-  private order: { readonly entries: Entry[]; readonly at: ReadonlyMap<EntryId, number> } | undefined;
+  /** The queue in order; undefined while it has to be found anew. */
+  private lined: Line | undefined;
+  private clearing: ReadonlyMap<EntryId, Run> | undefined;
   private readonly standings = new Map<RunId, Standing>();
   private readonly runsByEntry = new Map<EntryId, Set<RunId>>();
 
@@ -126,32 +137,49 @@ export class Draft implements QueueState {
     return live + ended + moves.length * ITEMS.move + effects.length * ITEMS.effect;
   }
 
-  /** The admitted entries as they are now, in queue order. */
-  admitted(): readonly Entry[] {
-    return this.ordered().entries;
+  /** True if so many more items fit into this step; a step that has decided nothing yet takes them in any case. */
+  hasRoomFor(items: number): boolean {
+    if (this.items === 0 || this.items + items <= STEP_ITEMS_MAX) return true;
+    this.cut = true;
+    return false;
   }
 
-  private ordered() {
-    if (this.order !== undefined) return this.order;
-    this.standings.clear();
-    const entries = admittedInOrder(this);
-    this.order = { entries, at: new Map(entries.map((entry, at) => [entry.id, at])) };
-    return this.order;
+  /** The queue in order, as it is now. */
+  line(): Line {
+    this.lined ??= new Line(this);
+    return this.lined;
+  }
+
+  /** The admitted entries in queue order. */
+  admitted(): readonly Entry[] {
+    return this.line().entries.flatMap((id) => this.entries.get(id) ?? []);
+  }
+
+  groupOf(id: EntryId): Group | undefined {
+    return this.line().groupOf(id);
   }
 
   /** What the run says about the queue as it is now. Remembered until the order, or the target, changes. */
   standing(run: Run): Standing {
-    const { entries } = this.ordered();
+    const line = this.line();
     const known = this.standings.get(run.id);
     if (known !== undefined) return known;
-    const standing = standingOf(this, run, entries);
+    const standing = standingOf(this, run, line);
     this.standings.set(run.id, standing);
     return standing;
   }
 
-  /** To be said after every change of the landing or the target: order and standings follow from them. */
+  /** With optimistic merging: the run of a successor that passed and contains the entry with all it depends on. */
+  clearingRun(id: EntryId): Run | undefined {
+    this.clearing ??= clearedBy(this, this.line(), (run) => this.standing(run));
+    return this.clearing.get(id);
+  }
+
+  /** To be said after every change of the landing, the target or a bisection: order and standings follow from them. */
   reorder(): void {
-    this.order = undefined;
+    this.lined = undefined;
+    this.clearing = undefined;
+    this.standings.clear();
   }
 
   isLanding(id: EntryId): boolean {
@@ -175,14 +203,12 @@ export class Draft implements QueueState {
     this.entries.set(entry.id, entry);
     this.writes += 1;
     this.changedEntries.add(entry.id);
-    const reordered =
+    if (
       before === undefined ||
       isAdmitted(before) !== isAdmitted(entry) ||
-      before.priority.value !== entry.priority.value ||
-      before.place !== entry.place;
-    const at = this.order?.at.get(entry.id);
-    if (reordered) this.reorder();
-    else if (this.order !== undefined && at !== undefined) this.order.entries[at] = entry;
+      !STANDING.every((name) => before[name] === entry[name])
+    )
+      this.reorder();
   }
 
   /** Changes fields of a live entry; a no-op for one that has gone. */
@@ -195,19 +221,38 @@ export class Draft implements QueueState {
     if (!this.runs.has(run.id)) this.index(run);
     this.runs.set(run.id, run);
     this.changedRuns.add(run.id);
+    this.clearing = undefined;
     this.writes += 1;
   }
 
-  /** Takes a run out of the queue: it ends, its checks are stopped and its branch is removed. */
-  closeRun(run: Run, outcome: RunOutcome, why: string): void {
-    if (!this.runs.delete(run.id)) return;
-    for (const id of run.group) this.runsByEntry.get(id)?.delete(run.id);
+  /** Gives a run to other entries of its content: the last part of a batch that is taken apart. */
+  regroup(run: Run): void {
+    this.forget(run);
+    this.setRun(run);
+  }
+
+  private forget(run: Run): boolean {
+    for (const id of this.runs.get(run.id)?.group ?? []) this.runsByEntry.get(id)?.delete(run.id);
+    this.standings.delete(run.id);
+    this.clearing = undefined;
+    return this.runs.delete(run.id);
+  }
+
+  /**
+   * Takes a run out of the queue: it ends, its checks are stopped and its branch is removed. What its entries are now
+   * is told after that, one by one.
+   */
+  closeRun(run: Run, outcome: RunOutcome, why: Why): void {
+    if (!this.forget(run)) return;
     this.changedRuns.delete(run.id);
+    const { reason, message, cause } = why;
+    if (run.group.length > 0)
+      this.untold = [...this.untold, { entries: run.group, reason, message, cause, run: run.id }];
     this.endedRuns.push({
       run: { ...run, endedAt: run.endedAt ?? this.now, deadline: null },
       tested: run.group.flatMap((id) => shownOf(this.entries.get(id))),
       outcome,
-      why,
+      why: message,
       at: this.now,
     });
     this.add({ type: "close-run", key: `close-run:${run.id}`, run: run.id, branch: run.branch });
@@ -263,9 +308,10 @@ export class Draft implements QueueState {
 
   /** Moves a live entry to another state of the queue, with the bookkeeping that the change of state implies. */
   move(entry: Entry, to: EntryState, why: Why): Entry {
+    if (to === "NOT_READY") this.leaves(entry);
     const moved: Entry = {
       ...entry,
-      ...bookkeeping(entry, to, this.now, this.closedMs()),
+      ...bookkeeping(entry, to, this.now, this.closedMs(), why.run ?? null),
       state: to,
       stateChangedAt: this.now,
     };
@@ -280,18 +326,21 @@ export class Draft implements QueueState {
   end(entry: Entry, to: "MERGED" | "FAILED" | "CANCELLED", why: Why): void {
     for (const run of this.runsOf(entry.id)) {
       const outcome = run.phase === "PASSED" ? "SUCCEEDED" : run.phase === "FAILED" ? "FAILED" : "CANCELLED";
-      this.closeRun(run, to === "MERGED" || run.phase === "FAILED" ? outcome : "CANCELLED", why.message);
+      this.closeRun(run, to === "MERGED" || run.phase === "FAILED" ? outcome : "CANCELLED", leaving(entry, to, why));
     }
+    if (to === "CANCELLED") this.leaves(entry);
     this.tell(entry, to, why);
     this.entries.delete(entry.id);
     this.changedEntries.delete(entry.id);
     this.reorder();
     this.endedEntries.push({
       ...entry,
-      ...bookkeeping(entry, to, this.now, this.closedMs()),
+      ...bookkeeping(entry, to, this.now, this.closedMs(), why.run ?? null),
       state: to,
       stateChangedAt: this.now,
       endedAt: this.now,
+      lane: null,
+      comparing: null,
       moves: entry.moves + 1,
       conclusion: { reason: why.reason, message: why.message },
       verifiedBy: to === "CANCELLED" ? null : (why.run ?? entry.verifiedBy),
@@ -302,6 +351,13 @@ export class Draft implements QueueState {
       failed: Number(to === "FAILED"),
       cancelled: Number(to === "CANCELLED"),
     });
+  }
+
+  /** A batch that is being taken apart and loses a member, not to its own verdict, is one batch again. */
+  leaves({ group }: Entry): void {
+    if (group === null || !this.bisections.some((one) => one.group === group)) return;
+    this.bisections = this.bisections.filter((one) => one.group !== group);
+    this.reorder();
   }
 
   decision(wakeAt: EpochMs | undefined): Decision {

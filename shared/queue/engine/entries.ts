@@ -4,6 +4,7 @@ import type { Draft, Why } from "./draft.ts";
 import { compareEntries, isAdmitted } from "./order.ts";
 import type { Permits } from "./permits.ts";
 import { isOutdated, missingOf } from "./readiness.ts";
+import { placeTargets } from "./targets.ts";
 import { askAgainAt } from "./backoff.ts";
 import type { Entry } from "./types.ts";
 import { grantWishes } from "./wishes.ts";
@@ -17,8 +18,9 @@ export function settleEntries(draft: Draft): void {
   const reached = new Set(draft.reached);
   for (const entry of draft.entries.values()) {
     if (!draft.hasRoom()) return;
-    const asking = grantWishes(draft, entry);
-    if (asking === undefined || draft.isLanding(asking.id)) continue;
+    const granted = grantWishes(draft, entry);
+    if (granted === undefined || draft.isLanding(granted.id)) continue;
+    const asking = placeTargets(draft, granted);
     const ended = endedByHost(draft, asking, reached);
     if (ended !== undefined) draft.end(asking, ended.to, ended.why);
     else if (isAdmitted(asking)) keepReady(draft, asking);
@@ -79,8 +81,11 @@ function keepReady(draft: Draft, entry: Entry): void {
     return;
   }
   const message = pr.obstacle ?? "the code host says that it cannot be merged";
-  for (const run of draft.runsOf(entry.id)) draft.closeRun(run, "CANCELLED", message);
-  draft.move(entry, "NOT_READY", { reason: "READINESS_LOST", message, cause: "host" });
+  const why = { reason: "READINESS_LOST", message, cause: "host" } as const;
+  const others = `PR #${entry.prNumber}, tested together with it, is not ready any more`;
+  for (const run of draft.runsOf(entry.id))
+    draft.closeRun(run, "CANCELLED", { reason: "BATCH_CHANGED", message: others, cause: "host" });
+  draft.move(entry, "NOT_READY", why);
 }
 
 /** Only one that is live and ahead can be waited for: that keeps waiting free of circles, whatever changes the order. */
@@ -104,7 +109,14 @@ function awaitReadiness(draft: Draft, entry: Entry, permits: Permits): void {
   const { pr } = entry;
   if (pr !== null && pr.headSha !== entry.headSha) {
     // Targets belong to a commit: the new head's own are brought by the request that sets them, or by the sweep.
-    draft.patch(entry.id, { headSha: pr.headSha, targets: null, refusal: null });
+    draft.patch(entry.id, {
+      headSha: pr.headSha,
+      targets: null,
+      lane: null,
+      comparing: null,
+      computedFor: null,
+      refusal: null,
+    });
     return;
   }
   if (pr !== null && pr.mergeability !== "MERGEABLE" && isOutdated(draft, pr) && askAgain(draft, entry)) return;

@@ -1,8 +1,7 @@
 import { type EpochMs, toRfc3339 } from "../../kernel/time.ts";
 import { standingOf } from "./evidence.ts";
 import { mayRepeat } from "./judge.ts";
-import { predecessorsOf } from "./lanes.ts";
-import { admittedInOrder } from "./order.ts";
+import { Line } from "./line.ts";
 import { permitsOf } from "./permits.ts";
 import { missingOf } from "./readiness.ts";
 import { isInProgress } from "./runs.ts";
@@ -23,20 +22,20 @@ export type Explanation = {
 };
 
 export function explain(state: QueueState, entry: Entry, now: EpochMs): Explanation {
-  const order = admittedInOrder(state);
-  const at = order.findIndex((other) => other.id === entry.id);
+  const line = new Line(state);
+  const at = line.entries.indexOf(entry.id);
   const position = at < 0 ? null : at + 1;
   switch (entry.state) {
     case "NOT_READY":
       return { position, ...explainNotReady(state, entry, now) };
     case "PENDING":
-      return { position, ...explainPending(state, entry, order, now) };
+      return { position, ...explainPending(state, entry, line, now) };
     case "TESTING":
       return { position, ...explainTesting(state, entry) };
     case "TESTS_PASSED":
-      return { position, ...explainPassed(state, entry, order, now) };
+      return { position, ...explainPassed(state, entry, line, now) };
     case "PENDING_FAILURE":
-      return { position, ...explainFailing(state, entry, order, now) };
+      return { position, ...explainFailing(state, entry, line, now) };
     case "MERGED":
     case "FAILED":
     case "CANCELLED":
@@ -71,8 +70,8 @@ function explainNotReady(state: QueueState, entry: Entry, now: EpochMs): Told {
   };
 }
 
-function explainPending(state: QueueState, entry: Entry, order: readonly Entry[], now: EpochMs): Told {
-  const blockers = pendingBlockers(state, entry, order, now);
+function explainPending(state: QueueState, entry: Entry, line: Line, now: EpochMs): Told {
+  const blockers = pendingBlockers(state, entry, line, now);
   return {
     summary: `PR #${entry.prNumber} waits to be tested: ${blockers.map((one) => one.message).join("; ")}.`,
     blockers,
@@ -81,7 +80,7 @@ function explainPending(state: QueueState, entry: Entry, order: readonly Entry[]
   };
 }
 
-function pendingBlockers(state: QueueState, entry: Entry, order: readonly Entry[], now: EpochMs): readonly Blocker[] {
+function pendingBlockers(state: QueueState, entry: Entry, line: Line, now: EpochMs): readonly Blocker[] {
   const permits = permitsOf(state, now);
   const found: Blocker[] = [];
   if (!permits.starts(entry))
@@ -107,13 +106,13 @@ function pendingBlockers(state: QueueState, entry: Entry, order: readonly Entry[
     found.push(blocker("BUILDING", "its testing branch is being built"));
   if (state.tipDoubted || state.tip === null)
     found.push(blocker("TARGET_READ", `${state.branch} moved and is being read again`));
-  return found.length > 0 ? found : [...passedInVain(state, runs, order), slotBlocker(state)];
+  return found.length > 0 ? found : [...passedInVain(state, runs, line), slotBlocker(state)];
 }
 
 /** It passed on something that is not the likeliest any more: said, because its tests did pass. */
-function passedInVain(state: QueueState, runs: readonly Run[], order: readonly Entry[]): readonly Blocker[] {
+function passedInVain(state: QueueState, runs: readonly Run[], line: Line): readonly Blocker[] {
   const run = runs.find((one) => one.phase === "PASSED");
-  const ahead = run === undefined ? [] : standingAhead(state, run, order);
+  const ahead = run === undefined ? [] : standingAhead(state, run, line);
   const failing = ahead.filter((other) => other.state === "PENDING_FAILURE");
   if (run === undefined || failing.length === 0) return [];
   const message = `${run.id} passed with ${names(failing)}, which has failed since: it is tested without`;
@@ -160,7 +159,7 @@ function explainTesting(state: QueueState, entry: Entry): Told {
   };
 }
 
-function explainPassed(state: QueueState, entry: Entry, order: readonly Entry[], now: EpochMs): Told {
+function explainPassed(state: QueueState, entry: Entry, line: Line, now: EpochMs): Told {
   if (state.landing?.group.includes(entry.id)) {
     const trouble = state.landing.trouble;
     const message =
@@ -169,7 +168,7 @@ function explainPassed(state: QueueState, entry: Entry, order: readonly Entry[],
         : `its landing is tried again at ${toRfc3339(trouble.retryAt)}: ${trouble.what}`;
     return told(entry, "has passed its tests", [blocker("LANDING", message)], ["the code host's answer"]);
   }
-  const ahead = aheadOf(state, entry, order);
+  const ahead = aheadOf(state, entry, line);
   const permits = permitsOf(state, now);
   const blockers = ahead.slice(0, 20).map((other) => aheadOfPassed(state, entry, other));
   if (!permits.lands(entry))
@@ -198,14 +197,14 @@ const IS_DOING: Readonly<Record<Entry["state"], string>> = {
   CANCELLED: "was cancelled",
 };
 
-function explainFailing(state: QueueState, entry: Entry, order: readonly Entry[], now: EpochMs): Told {
+function explainFailing(state: QueueState, entry: Entry, line: Line, now: EpochMs): Told {
   const runs = runsOf(state, entry);
   const run = runs.find((one) => one.phase === "REPEATING") ?? runs.find((one) => one.phase === "FAILED");
   const failed = run?.failure?.contexts.join(", ") ?? "its tests";
   const blockers: Blocker[] = [];
   if (run?.phase === "REPEATING")
     blockers.push(blocker("REPEAT", `${failed} failed in ${run.id} and is being repeated`));
-  const ahead = run === undefined ? [] : standingAhead(state, run, order);
+  const ahead = run === undefined ? [] : standingAhead(state, run, line);
   for (const other of ahead)
     blockers.push(
       blocker(
@@ -258,13 +257,13 @@ function explainEnded(entry: Entry): Told {
 const runsOf = (state: QueueState, entry: Entry): readonly Run[] =>
   [...state.runs.values()].filter((run) => run.group.includes(entry.id));
 
-function aheadOf(state: QueueState, entry: Entry, order: readonly Entry[]): readonly Entry[] {
-  const at = order.findIndex((other) => other.id === entry.id);
-  return predecessorsOf([entry], order.slice(0, Math.max(0, at)), state.mode);
+function aheadOf(state: QueueState, entry: Entry, line: Line): readonly Entry[] {
+  const group = line.groupOf(entry.id);
+  return group === undefined ? [] : line.predecessorsOf(group).flatMap((id) => state.entries.get(id) ?? []);
 }
 
-function standingAhead(state: QueueState, run: Run, order: readonly Entry[]): readonly Entry[] {
-  const standing = standingOf(state, run, order);
+function standingAhead(state: QueueState, run: Run, line: Line): readonly Entry[] {
+  const standing = standingOf(state, run, line);
   if (standing.kind === "VOID") return [];
   return [...standing.before, ...standing.without].flatMap((id) => state.entries.get(id) ?? []);
 }

@@ -1,11 +1,13 @@
 import type { EntryId, RunId } from "../../kernel/ids.ts";
 import { later, MINUTE_MS } from "../../kernel/time.ts";
 import { askAgainAt, retryAt } from "./backoff.ts";
-import type { Draft } from "./draft.ts";
+import type { Draft, Why } from "./draft.ts";
 import { foldLanded, foldNotLanded } from "./landing.ts";
 import { newEntry } from "./new-entry.ts";
 import { isAdmitted } from "./order.ts";
-import { closeRun, retell } from "./runs.ts";
+import { closeRun } from "./runs.ts";
+import { retellAll } from "./states.ts";
+import { foldCompared, foldComputed } from "./targets.ts";
 import type { Broken, Entry, NewEntry, NotBuilt, PullRequestFacts, QueueEvent, Run } from "./types.ts";
 
 /** Takes one fact in. What follows from it is decided by `settle`, from the facts alone. */
@@ -31,8 +33,9 @@ export function fold(draft: Draft, event: QueueEvent): void {
     case "tip-missing":
       return foldTipMissing(draft, event);
     case "targets-compared":
+      return foldCompared(draft, event);
     case "targets-computed":
-      return;
+      return foldComputed(draft, event);
     case "run-built":
       return foldBuilt(draft, event);
     case "run-not-built":
@@ -144,20 +147,7 @@ function foldBuilt(draft: Draft, event: Of<"run-built">): void {
     testingSince: draft.now,
     deadline: minutes === 0 ? null : later(draft.now, minutes * MINUTE_MS),
   });
-  for (const id of run.group)
-    retell(draft, id, {
-      reason: "TEST_STARTED",
-      message: startedMessage(draft, run),
-      cause: `run:${run.id}`,
-      run: run.id,
-    });
-}
-
-function startedMessage(draft: Draft, run: Run): string {
-  const ahead = run.predecessors.flatMap((id) => draft.entries.get(id)?.prNumber ?? []);
-  return ahead.length === 0
-    ? `testing on ${draft.branch}`
-    : `testing on ${draft.branch} with ${ahead.map((number) => `#${number}`).join(", ")} ahead of it`;
+  retellAll(draft, run.group);
 }
 
 function foldNotBuilt(draft: Draft, id: RunId, why: NotBuilt): void {
@@ -171,7 +161,7 @@ function foldNotBuilt(draft: Draft, id: RunId, why: NotBuilt): void {
     return breakRun(draft, id, "the code host's answer is not about this test");
   if (why.kind === "OWN") return foldOwnFault(draft, run, entry, why.what);
   if (why.with !== null) return foldConflict(draft, run, entry, why.with);
-  draft.closeRun(run, "CANCELLED", "conflicts in text");
+  draft.closeRun(run, "CANCELLED", conflictIn(entry));
   const paths = why.paths.slice(0, 10).join(", ");
   const obstacle = `it conflicts with ${draft.branch}${paths === "" ? "" : ` in ${paths}`}: rebase it and push`;
   draft.patch(entry.id, { pr: { ...entry.pr, mergeability: "NOT_MERGEABLE", judgedOn: run.base, obstacle } });
@@ -180,8 +170,9 @@ function foldNotBuilt(draft: Draft, id: RunId, why: NotBuilt): void {
 function foldOwnFault(draft: Draft, run: Run, entry: Entry, what: string): void {
   // It was built before: whatever is wrong now is not in the commit that it stands for.
   if (entry.state !== "PENDING") return breakRun(draft, run.id, what);
-  draft.closeRun(run, "CANCELLED", what);
-  draft.end(entry, "FAILED", { reason: "CANNOT_BE_BUILT", message: what, cause: `run:${run.id}`, run: run.id });
+  const why = { reason: "CANNOT_BE_BUILT", message: what, cause: `run:${run.id}`, run: run.id } as const;
+  draft.closeRun(run, "CANCELLED", why);
+  draft.end(entry, "FAILED", why);
 }
 
 function foldConflict(draft: Draft, run: Run, entry: Entry, opponent: EntryId): void {
@@ -189,9 +180,17 @@ function foldConflict(draft: Draft, run: Run, entry: Entry, opponent: EntryId): 
   const at = order.indexOf(opponent);
   if (at < 0 || at >= order.indexOf(entry.id))
     return breakRun(draft, run.id, "the code host names a conflict with a pull request that is not ahead");
-  draft.closeRun(run, "CANCELLED", "conflicts in text");
-  draft.patch(entry.id, { conflictsWith: opponent });
+  draft.closeRun(run, "CANCELLED", conflictIn(entry));
+  // It cannot be tested with the rest of its batch; its place it keeps.
+  draft.leaves(entry);
+  draft.patch(entry.id, { conflictsWith: opponent, group: null });
 }
+
+const conflictIn = (entry: Entry): Why => ({
+  reason: "MERGE_CONFLICT",
+  message: `PR #${entry.prNumber} conflicts in text`,
+  cause: "host",
+});
 
 function foldStatuses(draft: Draft, event: Of<"statuses">): void {
   const run = draft.runs.get(event.run);
@@ -213,7 +212,8 @@ function breakRun(draft: Draft, id: RunId, what: string): void {
     const count = (before?.count ?? 0) + 1;
     return { what, count, retryAt: retryAt(draft.now, count) };
   };
-  for (const member of run.group) draft.patch(member, { broken: broken(draft.entries.get(member)?.broken) });
+  const [first] = run.group;
+  if (first !== undefined) draft.patch(first, { broken: broken(draft.entries.get(first)?.broken) });
   if (run.kind === "TIP") {
     draft.tipTestDue = `the last test of the tip ended without a verdict: ${what}`;
     draft.tipTestBroken = broken(draft.tipTestBroken);

@@ -1,12 +1,13 @@
 import type { EpochMs } from "../../kernel/time.ts";
-import { standingOf } from "./evidence.ts";
+import { clearedBy, standingOf } from "./evidence.ts";
 import { explain } from "./explain.ts";
-import { predecessorsOf } from "./lanes.ts";
-import { admittedInOrder, isAdmitted } from "./order.ts";
+import { isGreen } from "./landing.ts";
+import { Line } from "./line.ts";
+import { isAdmitted } from "./order.ts";
 import { permitsOf } from "./permits.ts";
 import { isInProgress } from "./runs.ts";
 import { isLegal } from "./transitions.ts";
-import type { Decision, Effect, Entry, Move, QueueState, Run } from "./types.ts";
+import type { Decision, Effect, Move, QueueState, Run } from "./types.ts";
 import { lackingNow, requiredNow } from "./verdict.ts";
 
 /**
@@ -15,16 +16,16 @@ import { lackingNow, requiredNow } from "./verdict.ts";
  */
 export function breachesOf(before: QueueState, decision: Decision, now: EpochMs): readonly string[] {
   const { effects, state } = decision;
-  const order = admittedInOrder(state);
+  const line = new Line(state);
   const started = [...state.runs.values()].filter((run) => !before.runs.has(run.id));
   return [
-    ...effects.flatMap((effect) => (effect.type === "land" ? landsOnlyEvidence(state, effect, order, now) : [])),
+    ...effects.flatMap((effect) => (effect.type === "land" ? landsOnlyEvidence(state, effect, line, now) : [])),
     ...slotsAreKept(before, state),
-    ...started.flatMap((run) => startsBehindAll(state, run, order)),
+    ...started.flatMap((run) => startsBehindAll(state, run, line)),
     ...started.flatMap((run) => startsOnlyWhenAllowed(state, run, now)),
-    ...started.flatMap((run) => startsNothingTwice(state, run, order)),
+    ...started.flatMap((run) => startsNothingTwice(state, run, line)),
     ...admitsOnlyWhenOpen(before, state, now),
-    ...statesFollowRuns(state),
+    ...statesFollowRuns(state, line),
     ...decision.moves.filter((move) => !isLegal(move)).map(illegal),
   ];
 }
@@ -44,31 +45,55 @@ const illegal = ({ prNumber, from, to, reason }: Move): string =>
 
 type Land = Extract<Effect, { type: "land" }>;
 
-/** What lands is what a run proved, at the tip that is there, with nothing of it still ahead. */
-function landsOnlyEvidence(state: QueueState, land: Land, order: readonly Entry[], now: EpochMs): readonly string[] {
-  const run = land.run === null ? undefined : state.runs.get(land.run);
-  if (run === undefined || run.phase !== "PASSED") return [`${land.key}: its run has not passed`];
-  const breaches: string[] = [];
-  const standing = standingOf(state, run, order);
-  if (standing.kind === "VOID") breaches.push(`${land.key}: its evidence is void (${standing.message})`);
-  else if (standing.before.length + standing.without.length > 0)
-    breaches.push(`${land.key}: predecessors are still live`);
-  if (land.expectedTip !== state.tip?.sha) breaches.push(`${land.key}: the tip is another one`);
-  if (land.commit !== run.commit) breaches.push(`${land.key}: the commit is not the tested one`);
+/**
+ * What lands is what a run proved, at the tip that is there, with nothing that it depends on still ahead; or the head of
+ * a pull request that contains the tip and is green itself.
+ */
+function landsOnlyEvidence(state: QueueState, land: Land, line: Line, now: EpochMs): readonly string[] {
+  const breaches = land.expectedTip === state.tip?.sha ? [] : [`${land.key}: the tip is another one`];
+  const evidence = land.run === null ? ownEvidence(state, land) : runEvidence(state, land, line);
   // A landing that was sent may have happened: it is finished, whatever brakes and requirements came after it.
-  return state.landing?.attempt === 1 ? [...breaches, ...landsOnlyWhenAllowed(state, land, run, now)] : breaches;
+  const isFirst = state.landing?.attempt === 1;
+  return [...breaches, ...evidence, ...(isFirst ? landsOnlyWhenAllowed(state, land, now) : [])];
 }
 
-function landsOnlyWhenAllowed(state: QueueState, land: Land, run: Run, now: EpochMs): readonly string[] {
+function runEvidence(state: QueueState, land: Land, line: Line): readonly string[] {
+  const run = land.run === null ? undefined : state.runs.get(land.run);
+  if (run === undefined || run.phase !== "PASSED") return [`${land.key}: its run has not passed`];
+  const breaches = land.commit === run.commit ? [] : [`${land.key}: the commit is not the tested one`];
+  const standing = standingOf(state, run, line);
+  if (standing.kind === "VOID") return [...breaches, `${land.key}: its evidence is void (${standing.message})`];
+  const tested = [...standing.before, ...run.group];
+  const lands = land.changes.map((change) => change.entry);
+  if (standing.without.length > 0) breaches.push(`${land.key}: predecessors that it left out are still live`);
+  if (lands.join() !== tested.join()) breaches.push(`${land.key}: it is not what was tested`);
+  const isClearing = standing.before.length > 0;
+  if (isClearing && state.landing?.attempt === 1 && !state.config.settings.canOptimisticallyMerge)
+    breaches.push(`${land.key}: predecessors are still live`);
+  return breaches;
+}
+
+function ownEvidence(state: QueueState, land: Land): readonly string[] {
+  const [only] = land.changes;
+  const entry = only === undefined ? undefined : state.entries.get(only.entry);
+  if (entry === undefined || land.changes.length > 1) return [`${land.key}: a direct merge is of one pull request`];
+  if (state.landing?.attempt !== 1) return [];
+  const isAllowed = state.config.settings.directMergeMode === "ALWAYS" && isGreen(state, entry);
+  return isAllowed && land.commit === entry.headSha ? [] : [`${land.key}: its own statuses do not prove it`];
+}
+
+function landsOnlyWhenAllowed(state: QueueState, land: Land, now: EpochMs): readonly string[] {
   const required = requiredNow(state).statuses;
-  const lacking = lackingNow(run, required);
+  const run = land.run === null ? undefined : state.runs.get(land.run);
+  const lacking = run === undefined ? [] : lackingNow(run, required);
   const permits = permitsOf(state, now);
-  const members = run.group.flatMap((id) => state.entries.get(id) ?? []);
+  const members = land.changes.flatMap((change) => state.entries.get(change.entry) ?? []);
+  const wanted = run === undefined ? "PENDING" : "TESTS_PASSED";
   return [
     ...(required.length === 0 ? [`${land.key}: nothing is required`] : []),
     ...(lacking.length > 0 ? [`${land.key}: ${lacking.join(", ")} did not pass`] : []),
     ...(members.every((entry) => permits.lands(entry)) ? [] : [`${land.key}: the queue is held`]),
-    ...(members.every((entry) => entry.state === "TESTS_PASSED") ? [] : [`${land.key}: not all of it has passed`]),
+    ...(members.every((entry) => entry.state === wanted) ? [] : [`${land.key}: not all of it has passed`]),
   ];
 }
 
@@ -93,14 +118,19 @@ function isOverfull(before: QueueState, state: QueueState, bisection: boolean, m
 }
 
 /** Nobody starts before one ahead that overlaps, unless the run contains that one or assumes that it will not land. */
-function startsBehindAll(state: QueueState, run: Run, order: readonly Entry[]): readonly string[] {
-  const at = order.findIndex((entry) => run.group.includes(entry.id));
-  if (at < 0) return [];
-  const group = order.filter((entry) => run.group.includes(entry.id));
+function startsBehindAll(state: QueueState, run: Run, line: Line): readonly string[] {
+  if (run.kind === "TIP") return [];
+  const group = run.group[0] === undefined ? undefined : line.groupOf(run.group[0]);
+  if (group?.members.join() !== run.group.join()) return [`${run.id} does not test a group of the queue`];
+  const isWhole = group.isBisected === (run.kind === "BISECTION");
   const known = new Set([...run.predecessors, ...run.assumedOut]);
-  return predecessorsOf(group, order.slice(0, at), state.mode)
-    .filter((entry) => !known.has(entry.id))
-    .map((entry) => `${run.id} does not know of PR #${entry.prNumber} ahead of it`);
+  return [
+    ...(isWhole ? [] : [`${run.id} takes a slot of the other lane`]),
+    ...line
+      .predecessorsOf(group)
+      .filter((id) => !known.has(id))
+      .map((id) => `${run.id} does not know of PR #${state.entries.get(id)?.prNumber ?? "?"} ahead of it`),
+  ];
 }
 
 function startsOnlyWhenAllowed(state: QueueState, run: Run, now: EpochMs): readonly string[] {
@@ -122,30 +152,33 @@ function admitsOnlyWhenOpen(before: QueueState, state: QueueState, now: EpochMs)
 }
 
 /** The same content is not tested again while its evidence stands. */
-function startsNothingTwice(state: QueueState, run: Run, order: readonly Entry[]): readonly string[] {
+function startsNothingTwice(state: QueueState, run: Run, line: Line): readonly string[] {
   if (run.kind === "TIP") return [];
   return [...state.runs.values()].flatMap((other) => {
     if (other.id === run.id || !other.group.some((id) => run.group.includes(id))) return [];
-    const standing = standingOf(state, other, order);
+    const standing = standingOf(state, other, line);
     if (standing.kind === "VOID" || standing.before.join() !== run.predecessors.join()) return [];
     return [`${run.id} tests what ${other.id} tests`];
   });
 }
 
 /** A state that needs a run has one, and nobody who is tested is missing from the queue. */
-function statesFollowRuns(state: QueueState): readonly string[] {
+function statesFollowRuns(state: QueueState, line: Line): readonly string[] {
   const breaches: string[] = [];
+  const untold = new Set(state.untold.flatMap((one) => one.entries));
   const withRun = new Map<string, Set<Run["phase"]>>();
   for (const run of state.runs.values())
     for (const id of run.group) {
       withRun.set(id, (withRun.get(id) ?? new Set()).add(run.phase));
       if (!state.entries.has(id) && !state.landing?.landed) breaches.push(`${run.id} tests an entry that is gone`);
     }
+  const cleared = clearedBy(state, line, (run) => standingOf(state, run, line));
   for (const entry of state.entries.values()) {
+    if (untold.has(entry.id)) continue;
     const phases = withRun.get(entry.id);
     if (entry.state === "TESTING" && !phases?.has("TESTING"))
       breaches.push(`PR #${entry.prNumber} is TESTING without a run`);
-    if (entry.state === "TESTS_PASSED" && !phases?.has("PASSED"))
+    if (entry.state === "TESTS_PASSED" && !phases?.has("PASSED") && !cleared.has(entry.id))
       breaches.push(`PR #${entry.prNumber} is TESTS_PASSED without a run that passed`);
     if (entry.state === "NOT_READY" && phases !== undefined)
       breaches.push(`PR #${entry.prNumber} is NOT_READY and has a run`);

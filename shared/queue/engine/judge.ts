@@ -1,10 +1,15 @@
+import { bisect } from "./bisection.ts";
 import type { Draft, Why } from "./draft.ts";
-import { closeRun, isOnLikelyPath, retell } from "./runs.ts";
-import type { Reason, Run, RunFailure } from "./types.ts";
+import { waitsForSuccessor } from "./optimism.ts";
+import type { Permits } from "./permits.ts";
+import { estimatesNow, isWorthRepeating } from "./policy.ts";
+import { closeRun } from "./runs.ts";
+import { describe, reasonOf, retellAll } from "./states.ts";
+import type { QueueState, Reason, Run, RunFailure } from "./types.ts";
 import { lackingNow, requiredNow, type Verdict, verdictOf } from "./verdict.ts";
 
 /** Closes runs that are void, reads verdicts from statuses, and judges failures whose predecessors are settled. */
-export function settleRuns(draft: Draft): void {
+export function settleRuns(draft: Draft, permits: Permits): void {
   // All that is void goes first: an older run of the same entry may then be what decides.
   for (const run of draft.runs.values()) {
     if (!draft.hasRoom()) return;
@@ -15,9 +20,10 @@ export function settleRuns(draft: Draft): void {
     if (!draft.hasRoom()) return;
     const standing = isHeld(draft, run) ? undefined : draft.standing(run);
     if (standing?.kind !== "GOOD") continue;
-    if (run.phase === "TESTING" || run.phase === "REPEATING") readVerdict(draft, run);
+    if (run.phase === "TESTING" || run.phase === "REPEATING") readVerdict(draft, run, permits);
     else if (run.phase === "PASSED") keepPassed(draft, run);
-    else if (run.phase === "FAILED") readAgain(draft, run, standing.before.length + standing.without.length > 0);
+    else if (run.phase === "FAILED")
+      readAgain(draft, run, permits, standing.before.length + standing.without.length > 0);
   }
 }
 
@@ -40,21 +46,21 @@ const statusesChanged = (contexts: readonly string[]): Why => ({
   cause: "queue",
 });
 
-function readVerdict(draft: Draft, run: Run): void {
+function readVerdict(draft: Draft, run: Run, permits: Permits): void {
   const verdict = verdictOf(run, requiredNow(draft).statuses);
   switch (verdict.kind) {
     case "PASSED":
-      return pass(draft, run, run.phase === "REPEATING" ? "REPEAT_PASSED" : "TESTS_PASSED");
+      return pass(draft, run);
     case "FAILED":
-      return failed(draft, run, verdict.failure);
+      return failed(draft, run, verdict.failure, permits);
     case "LACKS":
       return closeRun(draft, run, statusesChanged(verdict.contexts));
     case "OPEN":
-      return overdue(draft, run, verdict.waitsFor);
+      return overdue(draft, run, verdict.waitsFor, permits);
   }
 }
 
-function overdue(draft: Draft, run: Run, waitsFor: readonly string[]): void {
+function overdue(draft: Draft, run: Run, waitsFor: readonly string[], permits: Permits): void {
   if (run.deadline === null || draft.now < run.deadline) return;
   if (run.lateRead === "NONE") {
     draft.setRun({ ...run, lateRead: "ASKED" });
@@ -63,45 +69,36 @@ function overdue(draft: Draft, run: Run, waitsFor: readonly string[]): void {
   if (run.lateRead !== "ANSWERED") return;
   const lacking = newlyRequired(run, waitsFor);
   if (lacking.length > 0) return closeRun(draft, run, statusesChanged(lacking));
-  failed(draft, run, { kind: "TIMEOUT", contexts: waitsFor });
+  failed(draft, run, { kind: "TIMEOUT", contexts: waitsFor }, permits);
 }
 
 const newlyRequired = (run: Run, contexts: readonly string[]): readonly string[] =>
   contexts.filter((context) => !run.required.includes(context));
 
-function pass(draft: Draft, run: Run, reason: Reason): void {
+/** `why`: where the pass is not the news of its checks. Those that it clears learn of it before its own entries. */
+function pass(draft: Draft, run: Run, why?: Why): void {
   if (run.kind === "TIP") {
     draft.tipTestBroken = null;
     draft.lift("TIP_FAILED");
     draft.lift("LANDING_INCOMPLETE");
-    draft.closeRun(run, "SUCCEEDED", "the tip passes its tests");
+    draft.closeRun(run, "SUCCEEDED", { reason: "TESTS_PASSED", message: "the tip passes its tests", cause: "queue" });
     return;
   }
   draft.setRun({ ...run, phase: "PASSED", failure: null, endedAt: draft.now, deadline: null });
-  for (const id of run.group) {
-    draft.patch(id, { broken: null, verifiedBy: run.id });
-    const passed = { reason, message: "all required statuses passed", cause: `run:${run.id}`, run: run.id } as const;
-    retell(draft, id, isOnLikelyPath(draft, run) ? passed : { ...passed, ...OFF_PATH });
-  }
+  if (run.repeats > 0) draft.count({ flakes: 1 });
+  const standing = draft.standing(run);
+  if (standing.kind === "GOOD") retellAll(draft, standing.before);
+  retellAll(draft, run.group, why);
 }
 
-const OFF_PATH = {
-  reason: "PREDECESSORS_CHANGED",
-  message: "its tests passed, but on an outcome of the pull requests ahead that is not the likeliest any more",
-} as const;
-
 /** The deadline stays: a repeat waits up to it for what is still to come, and so does a run that goes on. */
-function failed(draft: Draft, run: Run, failure: RunFailure): void {
+function failed(draft: Draft, run: Run, failure: RunFailure, permits: Permits): void {
   draft.setRun({ ...run, phase: "FAILED", failure, endedAt: draft.now });
   if (run.kind === "TIP") draft.tipTestBroken = null;
   // At once, not in the next pass: what holds the queue must hold it before anything lands in this one.
   const tip = run.kind === "TIP" ? draft.runs.get(run.id) : undefined;
-  if (tip !== undefined) return judge(draft, tip, failure, false);
-  const why = { reason: reasonOf(failure), message: describe(failure), cause: `run:${run.id}`, run: run.id };
-  for (const id of run.group) {
-    draft.patch(id, { broken: null });
-    retell(draft, id, why);
-  }
+  if (tip !== undefined) return judge(draft, tip, failure, permits, false);
+  retellAll(draft, run.group);
 }
 
 /** A newly required status voids unlanded evidence that lacks it, and so does a list that has become empty. */
@@ -115,18 +112,18 @@ function keepPassed(draft: Draft, run: Run): void {
  * A run that failed is compared with the present list before it is repeated or judged: what is no longer required is
  * struck, what is newly required makes a full run necessary, and a check that somebody ran again counts as it is now.
  */
-function readAgain(draft: Draft, run: Run, waits: boolean): void {
+function readAgain(draft: Draft, run: Run, permits: Permits, waits: boolean): void {
   const { failure } = run;
   if (failure === null) return;
   const verdict = verdictOf(run, requiredNow(draft).statuses);
-  if (verdict.kind === "PASSED") return pass(draft, run, passedReason(run, failure));
+  if (verdict.kind === "PASSED") return pass(draft, run, passedWhy(run, failure));
   if (verdict.kind === "LACKS") return closeRun(draft, run, statusesChanged(verdict.contexts));
   if (verdict.kind === "OPEN" && failure.kind !== "TIMEOUT") return reopen(draft, run);
   const late = isOver(draft, run) ? newlyRequired(run, openIn(verdict)) : [];
   if (late.length > 0) return closeRun(draft, run, statusesChanged(late));
   const now = verdict.kind === "FAILED" ? verdict.failure : failure;
   if (!sameFailure(now, failure)) return draft.setRun({ ...run, failure: now });
-  judge(draft, run, failure, waits);
+  judge(draft, run, failure, permits, waits);
 }
 
 const openIn = (verdict: Extract<Verdict, { kind: "OPEN" | "FAILED" }>): readonly string[] =>
@@ -140,54 +137,51 @@ const sameFailure = (a: RunFailure, b: RunFailure): boolean =>
   a.kind === b.kind && a.contexts.join("\n") === b.contexts.join("\n");
 
 /** What failed has passed since, or is not asked for any more. */
-const passedReason = (run: Run, failure: RunFailure): Reason =>
-  failure.contexts.some((context) =>
-    run.statuses.some((status) => status.context === context && status.state === "SUCCESS"),
-  )
-    ? "REPEAT_PASSED"
-    : "REQUIRED_STATUSES_CHANGED";
+function passedWhy(run: Run, failure: RunFailure): Why {
+  const passed = run.statuses.filter((status) => status.state === "SUCCESS").map((status) => status.context);
+  const reason = failure.contexts.some((one) => passed.includes(one)) ? "REPEAT_PASSED" : "REQUIRED_STATUSES_CHANGED";
+  return { reason, message: "all required statuses passed", cause: `run:${run.id}`, run: run.id };
+}
 
 /** What failed is no longer required, or runs again, and the rest is still to come: it is in progress again. */
 function reopen(draft: Draft, run: Run): void {
   draft.setRun({ ...run, phase: "TESTING", failure: null, endedAt: null });
   const message = "what failed is no longer required or runs again; the rest is still to come";
-  for (const id of run.group)
-    retell(draft, id, { reason: "REQUIRED_STATUSES_CHANGED", message, cause: `run:${run.id}`, run: run.id });
+  retellAll(draft, run.group, { reason: "REQUIRED_STATUSES_CHANGED", message, cause: `run:${run.id}`, run: run.id });
 }
 
-/** A failure counts when everything ahead has landed or left and no repeat is left. */
-function judge(draft: Draft, run: Run, failure: RunFailure, waits: boolean): void {
+/**
+ * A failure counts when everything ahead has landed or left, no repeat is left, and no successor that contains it may
+ * still clear it. One entry has failed then; a batch is taken apart.
+ */
+function judge(draft: Draft, run: Run, failure: RunFailure, permits: Permits, waits: boolean): void {
   if (waits || mayRepeat(draft, run)) return;
   if (run.kind === "TIP") return tipFailed(draft, run, failure);
   if (draft.holds.some((hold) => hold.kind === "TIP_FAILED")) return;
   const members = run.group.flatMap((id) => draft.entries.get(id) ?? []);
+  const [first] = members;
+  const group = first === undefined ? undefined : draft.groupOf(first.id);
   // Whoever was judged just now may have made another of its runs void: the next pass sees to that first.
-  if (!members.every((entry) => entry.state === "PENDING_FAILURE")) return;
-  const why = { reason: reasonOf(failure), message: describe(failure), cause: `run:${run.id}`, run: run.id };
-  for (const entry of members) draft.end(entry, "FAILED", why);
+  if (first === undefined || group === undefined || !members.every((entry) => entry.state === "PENDING_FAILURE"))
+    return;
+  if (waitsForSuccessor(draft, run, group, permits)) return;
+  if (members.length > 1) return bisect(draft, run, group, failure);
+  draft.end(first, "FAILED", {
+    reason: reasonOf(failure),
+    message: describe(failure),
+    cause: `run:${run.id}`,
+    run: run.id,
+  });
 }
 
-/** Its failed checks are still to be repeated before the failure counts. */
-export function mayRepeat(draft: Pick<Draft, "config">, run: Run): boolean {
-  if (run.phase !== "FAILED" || run.failure?.kind === "NO_REQUIRED_STATUSES") return false;
-  return run.repeats < draft.config.settings.retriesBeforeFailure;
+/** Its failed checks are still to be repeated before the failure counts. A batch is taken apart instead. */
+export function mayRepeat(state: Pick<QueueState, "config" | "totals">, run: Run): boolean {
+  if (run.phase !== "FAILED" || run.group.length > 1 || run.failure?.kind === "NO_REQUIRED_STATUSES") return false;
+  if (run.repeats >= state.config.settings.retriesBeforeFailure) return false;
+  return isWorthRepeating(estimatesNow(state), run.repeats + 1);
 }
 
 function tipFailed(draft: Draft, run: Run, failure: RunFailure): void {
   draft.hold("TIP_FAILED", `${describe(failure)} on the tip itself`);
-  draft.closeRun(run, "FAILED", describe(failure));
-}
-
-const reasonOf = (failure: RunFailure): Reason =>
-  failure.kind === "CHECKS" ? "TESTS_FAILED" : failure.kind === "TIMEOUT" ? "TESTING_TIMEOUT" : failure.kind;
-
-function describe(failure: RunFailure): string {
-  switch (failure.kind) {
-    case "CHECKS":
-      return `${failure.contexts.join(", ")} failed`;
-    case "TIMEOUT":
-      return `${failure.contexts.join(", ")} did not end in time`;
-    case "NO_REQUIRED_STATUSES":
-      return "no status is required: name some in the queue's requiredStatuses, or define checks in .mainline.yaml";
-  }
+  draft.closeRun(run, "FAILED", { reason: reasonOf(failure), message: describe(failure), cause: "queue" });
 }

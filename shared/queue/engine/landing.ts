@@ -1,11 +1,17 @@
+import type { CommitSha, EntryId } from "../../kernel/ids.ts";
 import { retryAt } from "./backoff.ts";
-import type { Draft } from "./draft.ts";
-import { predecessorsOf } from "./lanes.ts";
+import type { Draft, Why } from "./draft.ts";
+import { contradictedBy } from "./evidence.ts";
+import type { Group } from "./line.ts";
 import type { Permits } from "./permits.ts";
-import { changeOf, closeRun } from "./runs.ts";
-import type { Entry, QueueEvent, Run } from "./types.ts";
+import { changesOf, closeRun } from "./runs.ts";
+import type { Entry, Landing, QueueEvent, QueueState, Run } from "./types.ts";
+import { requiredNow } from "./verdict.ts";
 
 type Of<T extends QueueEvent["type"]> = Extract<QueueEvent, { type: T }>;
+
+/** What is to land: a tested commit and all that it adds to the target, or the head of a pull request as it is. */
+type Landable = Pick<Landing, "of" | "run" | "group" | "commit" | "tree" | "base">;
 
 /**
  * Sends the first group that may land: its evidence is good at the present tip, nothing that it depends on is still
@@ -13,41 +19,91 @@ type Of<T extends QueueEvent["type"]> = Extract<QueueEvent, { type: T }>;
  */
 export function beginLanding(draft: Draft, permits: Permits): void {
   // A step that was cut has not looked at everything: what it did not see may speak against landing.
-  if (draft.landing !== null || draft.tipDoubted || draft.tip === null || !draft.hasRoom()) return;
-  const order = draft.admitted();
-  for (const [at, entry] of order.entries()) {
-    if (predecessorsOf([entry], order.slice(0, at), draft.mode).length > 0) {
+  if (draft.landing !== null || draft.tipDoubted || draft.tip === null || !draft.hasRoom() || draft.untold.length > 0)
+    return;
+  const line = draft.line();
+  for (const group of line.groups) {
+    if (line.hasPredecessors(group)) {
       if (draft.mode === "SINGLE") return;
       continue;
     }
-    const run = provingRun(draft, entry);
-    if (run === undefined || !permits.lands(entry)) continue;
-    send(draft, run, 1);
+    const found = landable(draft, permits, group);
+    if (found === undefined || !found.group.every((id) => mayLand(draft, permits, id))) continue;
+    send(draft, found, draft.tip.sha, 1);
     return;
   }
 }
 
+const mayLand = (draft: Draft, permits: Permits, id: EntryId): boolean => {
+  const entry = draft.entries.get(id);
+  return entry !== undefined && permits.lands(entry);
+};
+
+function landable(draft: Draft, permits: Permits, group: Group): Landable | undefined {
+  const [first] = group.members;
+  if (first === undefined) return undefined;
+  const run = provingRun(draft, first);
+  if (run !== undefined) return landableRun(run, run.group);
+  const clearing = draft.clearingRun(first);
+  // All of it at once: the target moves to what was tested, and to nothing in between that failed.
+  const standing = clearing === undefined ? undefined : draft.standing(clearing);
+  if (clearing !== undefined && standing?.kind === "GOOD")
+    return landableRun(clearing, [...standing.before, ...clearing.group]);
+  const entry = draft.entries.get(first);
+  const own = mergesDirectly(draft, permits, first) ? entry?.pr?.own : undefined;
+  if (entry === undefined || entry.headSha === null || own === undefined || own === null) return undefined;
+  return { of: `direct-${first}`, run: null, group: [first], commit: entry.headSha, tree: own.tree, base: own.tip };
+}
+
+function landableRun({ id, commit, tree, base }: Run, group: readonly EntryId[]): Landable | undefined {
+  return commit === null || tree === null ? undefined : { of: id, run: id, group, commit, tree, base };
+}
+
 /** The run whose pass lets the entry land now. */
-function provingRun(draft: Draft, entry: Entry): Run | undefined {
-  return draft.runsOf(entry.id).find((run) => {
+function provingRun(draft: Draft, id: EntryId): Run | undefined {
+  return draft.runsOf(id).find((run) => {
     if (run.phase !== "PASSED") return false;
     const standing = draft.standing(run);
     return standing.kind === "GOOD" && standing.before.length === 0 && standing.without.length === 0;
   });
 }
 
-function send(draft: Draft, run: Run, attempt: number): void {
-  if (draft.tip === null || run.commit === null || run.tree === null) return;
+/**
+ * Whether the entry is merged without a run: the queue says so, its head contains the target as it is now, everything
+ * required has passed on the head itself, and nobody that overlaps it is ahead.
+ */
+export function mergesDirectly(draft: Draft, permits: Permits, id: EntryId): boolean {
+  const { tip, config } = draft;
+  const entry = draft.entries.get(id);
+  if (config.settings.directMergeMode === "OFF" || entry === undefined || tip === null) return false;
+  if (entry.state !== "PENDING" || draft.runsOf(id).length > 0 || !permits.lands(entry)) return false;
+  const group = draft.groupOf(id);
+  if (group === undefined || group.members.length > 1 || draft.line().hasPredecessors(group)) return false;
+  return isGreen(draft, entry);
+}
+
+/** Its own statuses prove it at the present tip. */
+export function isGreen(state: Pick<QueueState, "config" | "tip">, { pr }: Entry): boolean {
+  const required = requiredNow(state).statuses;
+  const own = pr?.own;
+  if (own === undefined || own === null || own.tip !== state.tip?.sha || required.length === 0) return false;
+  const green = new Set(own.statuses.filter((one) => one.state === "SUCCESS").map((one) => one.context));
+  return required.every((context) => green.has(context));
+}
+
+function send(draft: Draft, what: Landable, expectedTip: CommitSha, attempt: number): void {
   // Not the attempt's number: a run that is sent again after the target moved away and back begins at one again.
-  const id = `${run.id}.${draft.nextRead}`;
+  const id = `${what.of}.${draft.nextRead}`;
   draft.nextRead += 1;
-  const expectedTip = draft.landing?.expectedTip ?? draft.tip.sha;
-  const { group } = run;
+  const { of, run, group, commit, tree, base } = what;
   draft.landing = {
     id,
-    of: run.id,
-    run: run.id,
+    of,
+    run,
     group,
+    commit,
+    tree,
+    base,
     expectedTip,
     attempt,
     sentAt: draft.now,
@@ -59,12 +115,12 @@ function send(draft: Draft, run: Run, attempt: number): void {
     type: "land",
     key: `land:${id}`,
     landing: id,
-    run: run.id,
-    commit: run.commit,
-    tree: run.tree,
-    base: run.base,
+    run,
+    commit,
+    tree,
+    base,
     expectedTip,
-    changes: group.flatMap((entry) => draft.entries.get(entry) ?? []).flatMap(changeOf),
+    changes: changesOf(draft, group),
     mergeMethod: draft.config.settings.mergeMethod,
   });
 }
@@ -74,10 +130,9 @@ export function continueLanding(draft: Draft): void {
   const { landing } = draft;
   if (landing === null) return;
   if (landing.landed) return endLanded(draft);
-  const run = landing.run === null ? undefined : draft.runs.get(landing.run);
-  if (run === undefined) return forgetLanding(draft);
+  if (landing.run !== null && !draft.runs.has(landing.run)) return forgetLanding(draft);
   if (landing.trouble === null || draft.now < landing.trouble.retryAt) return;
-  send(draft, run, landing.attempt + 1);
+  send(draft, landing, landing.expectedTip, landing.attempt + 1);
 }
 
 function forgetLanding(draft: Draft): void {
@@ -93,10 +148,31 @@ function endLanded(draft: Draft): void {
     if (entry === undefined) continue;
     if (!draft.hasRoom()) return;
     const sha = draft.lineage.at(-1)?.to ?? draft.tip?.sha ?? landing.expectedTip;
-    const message = `merged into ${draft.branch} as ${sha.slice(0, 12)}`;
-    draft.end(entry, "MERGED", { reason: "MERGED", message, cause: `run:${landing.run}`, run: landing.run });
+    draft.end(entry, "MERGED", mergedWhy(draft, landing, entry, sha));
   }
   forgetLanding(draft);
+}
+
+/** Says so where what landed had not passed by itself. */
+function mergedWhy(draft: Draft, landing: Landing, entry: Entry, sha: CommitSha): Why {
+  const message = `merged into ${draft.branch} as ${sha.slice(0, 12)}`;
+  if (landing.run === null) {
+    draft.count({ mergedDirectly: 1 });
+    const why = `${message} directly: it contains the target, and everything required has passed on it`;
+    return { reason: "MERGED_DIRECTLY", message: why, cause: "queue" };
+  }
+  const by = { reason: "MERGED", cause: `run:${landing.run}`, run: landing.run } as const;
+  const run = draft.runs.get(landing.run);
+  if (run === undefined || run.group.includes(entry.id) || draft.runsOf(entry.id).some((own) => own.phase === "PASSED"))
+    return { ...by, message };
+  draft.count({ mergedByOptimism: 1 });
+  const failed = draft.runsOf(entry.id).some((own) => own.failure !== null)
+    ? "its own test failed"
+    : "its own test had not ended";
+  return {
+    ...by,
+    message: `${message}; ${failed}, and ${landing.run} of a pull request behind it, which contains it, passed`,
+  };
 }
 
 /** The target was moved. An answer to an earlier attempt counts as well: what landed, landed. */
@@ -105,7 +181,9 @@ export function foldLanded(draft: Draft, event: Of<"landed">): void {
   if (landing === null || landing.landed || !event.landing.startsWith(`${landing.of}.`)) return;
   const { totals, lineage } = draft;
   const entries = landing.group.filter((id) => event.entries.includes(id));
-  const step = { number: totals.landings, from: landing.expectedTip, to: event.tip.sha, entries, voids: [] };
+  // While what landed is still there to be compared with: the lineage only keeps whom it contradicts.
+  const voids = contradictedBy(draft, entries, (run) => draft.standing(run));
+  const step = { number: totals.landings, from: landing.expectedTip, to: event.tip.sha, entries, voids };
   draft.lineage = event.onMovedTip ? [] : [...lineage, step];
   draft.tip = event.tip;
   draft.landing = { ...landing, landed: true, group: entries };
@@ -130,16 +208,15 @@ export function foldNotLanded(draft: Draft, event: Of<"not-landed">): void {
   forgetLanding(draft);
   // The target is read again before anything else lands; what is void then shows against the new tip.
   if (why.kind !== "REFUSED") draft.tipDoubted = true;
-  const run = landing.run === null ? undefined : draft.runs.get(landing.run);
-  if (run === undefined) return;
-  if (why.kind === "CONFLICT") conflicted(draft, run, why.what);
-  if (why.kind === "REFUSED") for (const id of run.group) refuse(draft, draft.entries.get(id), why.what);
+  if (why.kind === "CONFLICT") conflicted(draft, landing, why.what);
+  if (why.kind === "REFUSED") for (const id of landing.group) refuse(draft, draft.entries.get(id), why.what);
 }
 
 /** What was tested does not merge any more: it is tested on what is there now, if the host still calls it mergeable. */
-function conflicted(draft: Draft, run: Run, what: string): void {
-  closeRun(draft, run, { reason: "MERGE_CONFLICT", message: what, cause: "host" });
-  for (const id of run.group) {
+function conflicted(draft: Draft, { run: of, group }: Landing, what: string): void {
+  const run = of === null ? undefined : draft.runs.get(of);
+  if (run !== undefined) closeRun(draft, run, { reason: "MERGE_CONFLICT", message: what, cause: "host" });
+  for (const id of group) {
     const entry = draft.entries.get(id);
     if (entry !== undefined) draft.readPullRequest(entry.prNumber);
   }
@@ -157,7 +234,7 @@ function refuse(draft: Draft, entry: Entry | undefined, what: string): void {
     draft.end(entry, "FAILED", why);
     return;
   }
-  for (const run of draft.runsOf(entry.id)) draft.closeRun(run, "CANCELLED", why.message);
+  for (const run of draft.runsOf(entry.id)) draft.closeRun(run, "CANCELLED", why);
   // It is ready again when the host has been asked again and calls it mergeable still, not on the old word.
   const obstacle = `${why.message}; it is asked again`;
   const pr: Entry["pr"] = entry.pr === null ? null : { ...entry.pr, mergeability: "IN_PROGRESS", obstacle };

@@ -1,40 +1,64 @@
 import { later, MINUTE_MS } from "../../kernel/time.ts";
 import type { EntryId } from "../../kernel/ids.ts";
+import { groupId } from "../../kernel/ids.ts";
+import { batchFrom } from "./batching.ts";
 import type { Draft } from "./draft.ts";
 import { isOver, mayRepeat } from "./judge.ts";
+import { mergesDirectly } from "./landing.ts";
+import type { Group } from "./line.ts";
+import { clearingToStart } from "./optimism.ts";
 import { isUrgent } from "./order.ts";
+import { chancesNow, isWorthIt, secondPathOf } from "./paths.ts";
 import type { Permits } from "./permits.ts";
-import { assumptionsFor, closeRun, isInProgress, isOnLikelyPath, mainSlotsUsed, startRun } from "./runs.ts";
-import type { Entry, Run } from "./types.ts";
+import {
+  type Assumptions,
+  assumptionsFor,
+  closeRun,
+  freeSlots,
+  hasRunOn,
+  isInProgress,
+  keepPlaces,
+  startRun,
+} from "./runs.ts";
+import { mayStart } from "./starting.ts";
+import { isOnLikelyPath } from "./states.ts";
+import type { Run } from "./types.ts";
 import { requiredNow, verdictOf } from "./verdict.ts";
 
-/** Fills the slots: repeats of failed checks first, then a test of the tip, then runs in queue order. */
+/**
+ * Fills the slots: repeats of failed checks first, then a test of the tip, then parts of batches that are taken apart
+ * (in their own slots), runs that may clear a failure, runs in queue order, and where slots idle, second guesses.
+ */
 export function plan(draft: Draft, permits: Permits): void {
   if (draft.tip === null || draft.tipDoubted || draft.holds.some((hold) => hold.kind === "TARGET_MISSING")) return;
   repeatFailedChecks(draft, permits);
   testTip(draft);
+  startParts(draft, permits);
+  startClearingRuns(draft, permits);
   startRuns(draft, permits);
+  startSecondGuesses(draft, permits);
 }
-
-const freeSlots = (draft: Draft): number => draft.config.settings.concurrency - mainSlotsUsed(draft);
 
 function repeatFailedChecks(draft: Draft, permits: Permits): void {
   for (const run of draft.runs.values()) {
-    if (!mayRepeat(draft, run) || !isWorthRepeating(draft, run)) continue;
-    if (!run.group.every((id) => mayStart(draft, permits, id))) continue;
-    if (freeSlots(draft) < 1 || !draft.hasRoom()) return;
+    if (!mayRepeat(draft, run) || !isLikelyToCount(draft, run)) continue;
+    const group = run.group[0] === undefined ? undefined : draft.groupOf(run.group[0]);
+    if (run.kind !== "TIP" && (group === undefined || !mayRepeatNow(draft, permits, group))) continue;
+    if (!draft.hasRoom()) return;
+    if (freeSlots(draft, run.kind) < 1) continue;
     const contexts = contextsToRepeat(draft, run);
     if (contexts.length > 0) repeat(draft, run, contexts);
   }
 }
 
-const mayStart = (draft: Draft, permits: Permits, id: EntryId): boolean => {
-  const entry = draft.entries.get(id);
-  return entry !== undefined && permits.starts(entry);
-};
+const mayRepeatNow = (draft: Draft, permits: Permits, group: Group): boolean =>
+  group.members.every((id) => {
+    const entry = draft.entries.get(id);
+    return entry !== undefined && permits.starts(entry);
+  });
 
 /** A failure on assumptions that are no longer the likeliest will most likely be void: its repeat waits. */
-const isWorthRepeating = (draft: Draft, run: Run): boolean => run.kind === "TIP" || isOnLikelyPath(draft, run);
+const isLikelyToCount = (draft: Draft, run: Run): boolean => run.kind === "TIP" || isOnLikelyPath(draft, run);
 
 /** The failed required checks, and at the timeout those without a result; none while some are still to come. */
 function contextsToRepeat(draft: Draft, run: Run): readonly string[] {
@@ -65,7 +89,7 @@ function repeat(draft: Draft, run: Run, contexts: readonly string[]): void {
 }
 
 function testTip(draft: Draft): void {
-  if (draft.tipTestDue === null || freeSlots(draft) < 1 || !draft.hasRoom()) return;
+  if (draft.tipTestDue === null || freeSlots(draft, "TIP") < 1 || !draft.hasRoom()) return;
   if (draft.tipTestBroken !== null && draft.now < draft.tipTestBroken.retryAt) return;
   if ([...draft.runs.values()].some((run) => run.kind === "TIP")) return;
   draft.note(null, `testing the tip: ${draft.tipTestDue}`);
@@ -73,42 +97,119 @@ function testTip(draft: Draft): void {
   startRun(draft, "TIP", [], { predecessors: [], assumedOut: [] });
 }
 
-function startRuns(draft: Draft, permits: Permits): void {
-  const order = draft.admitted();
-  for (const [at, entry] of order.entries()) {
-    if (freeSlots(draft) < 1 && !isUrgent(entry)) return;
-    if (!mayStartNow(draft, permits, entry)) continue;
-    const on = assumptionsFor(draft, [entry], order.slice(0, at));
-    if (hasRunOn(draft, entry, on.assumedOut) || on.predecessors.some((other) => other.id === entry.conflictsWith))
-      continue;
+/** Every part that has no run on what is likeliest of the parts before it. */
+function startParts(draft: Draft, permits: Permits): void {
+  if (draft.bisections.length === 0) return;
+  for (const group of draft.line().groups) {
+    if (!group.isBisected || !mayStart(draft, permits, group)) continue;
+    if (freeSlots(draft, "BISECTION") < 1) return;
+    const on = assumptionsFor(draft, group);
+    if (hasRunOn(draft, group, on) || conflicts(draft, group, on)) continue;
     if (!draft.hasRoom()) return;
-    if (freeSlots(draft) < 1 && !interruptLast(draft, entry)) continue;
-    startRun(draft, "MAIN", [entry], on);
+    startRun(draft, "BISECTION", group.members, on);
   }
 }
 
-const mayStartNow = (draft: Draft, permits: Permits, entry: Entry): boolean =>
-  !draft.isLanding(entry.id) && permits.starts(entry) && (entry.broken === null || draft.now >= entry.broken.retryAt);
-
-/** Whether it has a run on the same assumptions already; what the run contains follows from what it leaves out. */
-function hasRunOn(draft: Draft, entry: Entry, assumedOut: readonly Entry[]): boolean {
-  return draft.runsOf(entry.id).some((run) => {
-    const standing = draft.standing(run);
-    if (standing.kind === "VOID" || standing.without.length !== assumedOut.length) return false;
-    return assumedOut.every((other) => standing.without.includes(other.id));
-  });
+/** For each failed group that waits to be cleared by a successor: one run that contains it. */
+function startClearingRuns(draft: Draft, permits: Permits): void {
+  const { canOptimisticallyMerge, pendingFailureDepth } = draft.config.settings;
+  if (!canOptimisticallyMerge || pendingFailureDepth === 0) return;
+  for (const group of draft.line().groups) {
+    const run = failedRunOf(draft, group);
+    if (run === undefined) continue;
+    const clearing = clearingToStart(draft, group, permits);
+    if (clearing === undefined || conflicts(draft, clearing.group, clearing.on)) continue;
+    if (!draft.hasRoom()) return;
+    startRun(draft, "MAIN", clearing.group.members, clearing.on);
+  }
 }
 
-/** An urgent entry takes the slot of the last run of an entry that is not urgent. */
-function interruptLast(draft: Draft, urgent: Entry): boolean {
-  const order = draft.admitted();
-  for (const entry of order.toReversed()) {
-    if (isUrgent(entry)) continue;
-    const run = draft.runsOf(entry.id).find((one) => one.kind === "MAIN" && isInProgress(one));
+/** Its failed run, where everything ahead of it is settled. */
+function failedRunOf(draft: Draft, group: Group): Run | undefined {
+  const [first] = group.members;
+  if (first === undefined || draft.entries.get(first)?.state !== "PENDING_FAILURE") return undefined;
+  return draft.line().hasPredecessors(group)
+    ? undefined
+    : draft.runsOf(first).find((run) => run.phase === "FAILED" || run.phase === "REPEATING");
+}
+
+function startRuns(draft: Draft, permits: Permits): void {
+  const chances = chancesNow(draft);
+  // The line is asked anew each time: a batch that forms, or a place that is given, changes it.
+  for (let at = 0; at < draft.line().groups.length; at += 1) {
+    const group = draft.line().groups[at];
+    if (group === undefined) return;
+    const urgent = isUrgentGroup(draft, group);
+    if (freeSlots(draft, "MAIN") < 1 && !urgent) return;
+    if (
+      group.isBisected ||
+      !mayStart(draft, permits, group) ||
+      group.members.some((id) => mergesDirectly(draft, permits, id))
+    )
+      continue;
+    const on = assumptionsFor(draft, group);
+    if (hasRunOn(draft, group, on) || conflicts(draft, group, on)) continue;
+    if (!urgent && !isWorthIt(draft, chances, on)) continue;
+    const batch = batchFrom(draft, group, permits);
+    if (batch.waitsUntil !== undefined) continue;
+    if (!join(draft, group, batch.members) || !draft.hasRoom()) return;
+    if (freeSlots(draft, "MAIN") < 1 && !interruptLast(draft, group)) continue;
+    startRun(draft, "MAIN", batch.members, on);
+  }
+}
+
+/** Makes them one batch, as far as there is room; false: the rest in a later step. */
+function join(draft: Draft, group: Group, members: readonly EntryId[]): boolean {
+  if (members.length === group.members.length) return true;
+  const [first] = members;
+  const known = first === undefined ? null : draft.entries.get(first)?.group;
+  const batch = known ?? groupId(`${draft.id}-batch-${draft.nextPlace}`);
+  for (const id of members) {
+    if (draft.entries.get(id)?.group === batch) continue;
+    if (!draft.hasRoom()) return false;
+    keepPlaces(draft, [id]);
+    draft.patch(id, { group: batch });
+  }
+  return true;
+}
+
+/** One of it cannot be merged behind another that the run would contain. */
+const conflicts = (draft: Draft, group: Group, on: Assumptions): boolean =>
+  group.members.some((id) => {
+    const opponent = draft.entries.get(id)?.conflictsWith ?? null;
+    return opponent !== null && on.predecessors.includes(opponent);
+  });
+
+const isUrgentGroup = (draft: Draft, group: Group): boolean =>
+  group.members.some((id) => {
+    const entry = draft.entries.get(id);
+    return entry !== undefined && isUrgent(entry);
+  });
+
+/** An urgent entry takes the slot of the last run of a group that is not urgent. */
+function interruptLast(draft: Draft, urgent: Group): boolean {
+  const number = urgent.members.map((id) => `#${draft.entries.get(id)?.prNumber ?? "?"}`).join(", ");
+  for (const group of draft.line().groups.toReversed()) {
+    const [first] = group.members;
+    if (first === undefined || isUrgentGroup(draft, group)) continue;
+    const run = draft.runsOf(first).find((one) => one.kind === "MAIN" && isInProgress(one));
     if (run === undefined) continue;
-    const message = `gave up its slot to PR #${urgent.prNumber}, which is urgent`;
+    const message = `gave up its slot to PR ${number}, which is urgent`;
     closeRun(draft, run, { reason: "SKIP_THE_LINE_INTERRUPTED", message, cause: "queue" });
     return true;
   }
   return false;
+}
+
+/** Where slots idle, the second most likely outcome of those ahead is tested as well. */
+function startSecondGuesses(draft: Draft, permits: Permits): void {
+  const chances = chancesNow(draft);
+  for (const group of draft.line().groups) {
+    if (freeSlots(draft, "MAIN") < 1) return;
+    if (group.isBisected || !mayStart(draft, permits, group)) continue;
+    const on = secondPathOf(draft, chances, group);
+    if (on === undefined || hasRunOn(draft, group, on) || conflicts(draft, group, on)) continue;
+    if (!draft.hasRoom()) return;
+    startRun(draft, "MAIN", group.members, on);
+  }
 }

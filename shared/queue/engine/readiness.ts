@@ -10,11 +10,13 @@ export type Missing = {
     | "DRAFT"
     | "NOT_MERGEABLE"
     | "MERGEABILITY_UNKNOWN"
-    | "TARGET_UNKNOWN";
+    | "TARGET_UNKNOWN"
+    | "NO_IMPACTED_TARGETS"
+    | "COMPARING_TARGETS";
   readonly message: string;
 };
 
-type Judging = Pick<QueueState, "branch" | "tip">;
+type Judging = Pick<QueueState, "branch" | "tip" | "mode">;
 
 /** What keeps an entry from being admitted, all at once; empty when it is ready. */
 export function missingOf(state: Judging, entry: Entry): readonly Missing[] {
@@ -35,7 +37,22 @@ export function missingOf(state: Judging, entry: Entry): readonly Missing[] {
       kind: "MERGEABILITY_UNKNOWN",
       message: pr.obstacle ?? "the code host is still working out whether it can be merged",
     });
+  if (state.mode === "PARALLEL" && entry.targets === null)
+    missing.push({ kind: "NO_IMPACTED_TARGETS", message: noTargets(state, entry) });
+  else if (state.mode === "PARALLEL" && entry.lane === null)
+    missing.push({ kind: "COMPARING_TARGETS", message: "its impacted targets are being compared with the others'" });
   return missing;
+}
+
+function noTargets({ tip }: Judging, { headSha, computedFor }: Entry): string {
+  const head = headSha === null ? "its head" : headSha.slice(0, 12);
+  if (tip?.targetsFromPaths === true && computedFor !== null)
+    return `the impacted targets of ${head} are being computed from the paths that it changes`;
+  return (
+    `this queue makes lanes, and nobody has sent the impacted targets of ${head}: send them with /v1/setImpactedTargets ` +
+    '(a list, or "ALL" if they are unknown; a list above some megabytes gzipped, or by its upload), ' +
+    "or map paths to targets in .mainline.yaml"
+  );
 }
 
 /** The facts were judged against another tip than the present one: what they say of mergeability may be out of date. */

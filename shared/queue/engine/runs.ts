@@ -1,10 +1,9 @@
 import type { EntryId, RunId } from "../../kernel/ids.ts";
 import { runId } from "../../kernel/ids.ts";
 import type { Draft, Why } from "./draft.ts";
-import { predecessorsOf } from "./lanes.ts";
-import { isAdmitted } from "./order.ts";
-import { isAssumedToLand } from "./policy.ts";
-import type { Change, Entry, EntryState, Run, RunKind } from "./types.ts";
+import type { Group } from "./line.ts";
+import { isLikelyToLand, tellUntold } from "./states.ts";
+import type { Change, Run, RunKind } from "./types.ts";
 import { requiredNow } from "./verdict.ts";
 
 /** In progress: it holds a slot of its lane. */
@@ -15,76 +14,59 @@ export const isInProgress = (run: Run): boolean =>
 export const mainSlotsUsed = (draft: Draft): number =>
   [...draft.runs.values()].filter((run) => run.kind !== "BISECTION" && isInProgress(run)).length;
 
+/** Slots of the bisection lane in use. */
+export const bisectionSlotsUsed = (draft: Draft): number =>
+  [...draft.runs.values()].filter((run) => run.kind === "BISECTION" && isInProgress(run)).length;
+
+/** Slots left for runs of this kind. */
+export function freeSlots(draft: Draft, kind: RunKind): number {
+  const { concurrency, bisectionConcurrency } = draft.config.settings;
+  return kind === "BISECTION" ? bisectionConcurrency - bisectionSlotsUsed(draft) : concurrency - mainSlotsUsed(draft);
+}
+
 /** Ends a run without a verdict and tells its entries why. */
 export function closeRun(draft: Draft, run: Run, why: Why): void {
-  draft.closeRun(run, run.phase === "FAILED" ? "FAILED" : "CANCELLED", why.message);
-  for (const id of run.group) retell(draft, id, { run: run.id, ...why });
+  draft.closeRun(run, run.phase === "FAILED" ? "FAILED" : "CANCELLED", why);
+  tellUntold(draft);
 }
 
-/** Sets an entry's state to what its runs say; a move with this reason if that is another one. */
-export function retell(draft: Draft, id: EntryId, why: Why): void {
-  const entry = draft.entries.get(id);
-  if (entry === undefined || !isAdmitted(entry) || draft.isLanding(id)) return;
-  const state = stateFromRuns(draft, entry);
-  if (state !== entry.state) draft.move(entry, state, why);
-}
+/** What a group is tested on: those of its predecessors that are assumed to land, in order, and those that are not. */
+export type Assumptions = { readonly predecessors: readonly EntryId[]; readonly assumedOut: readonly EntryId[] };
 
-/** The state of an admitted entry, from those of its runs that are not void (void ones are closed at once). */
-export function stateFromRuns(draft: Draft, entry: Entry): EntryState {
-  const runs = draft.runsOf(entry.id);
-  if (runs.some((run) => run.phase === "PASSED" && isOnLikelyPath(draft, run))) return "TESTS_PASSED";
-  if (runs.some((run) => run.phase === "TESTING")) return "TESTING";
-  if (runs.some((run) => run.phase === "FAILED" || run.phase === "REPEATING")) return "PENDING_FAILURE";
-  return "PENDING";
-}
-
-/** Whether what the run assumes of the live entries ahead is what is likeliest now. */
-export function isOnLikelyPath(draft: Draft, run: Run): boolean {
-  const standing = draft.standing(run);
-  if (standing.kind === "VOID") return false;
-  return (
-    standing.before.every((id) => isLikelyToLand(draft, id)) &&
-    !standing.without.some((id) => isLikelyToLand(draft, id))
-  );
-}
-
-function isLikelyToLand(draft: Draft, id: EntryId): boolean {
-  const entry = draft.entries.get(id);
-  return draft.isLanding(id) || (entry !== undefined && isAssumedToLand(draft, entry));
-}
-
-/** What a group would be tested on now: the entries ahead of it that are assumed to land, and those that are not. */
-export function assumptionsFor(
-  draft: Draft,
-  group: readonly Entry[],
-  ahead: readonly Entry[],
-): { readonly predecessors: readonly Entry[]; readonly assumedOut: readonly Entry[] } {
-  const all = predecessorsOf(group, ahead, draft.mode);
-  const predecessors: Entry[] = [];
-  const assumedOut: Entry[] = [];
-  for (const entry of all) (isLikelyToLand(draft, entry.id) ? predecessors : assumedOut).push(entry);
+/** The likeliest assumptions now. `landing` are assumed to land whatever is likely. */
+export function assumptionsFor(draft: Draft, group: Group, landing: readonly EntryId[] = []): Assumptions {
+  const predecessors: EntryId[] = [];
+  const assumedOut: EntryId[] = [];
+  for (const id of draft.line().predecessorsOf(group))
+    (landing.includes(id) || isLikelyToLand(draft, id) ? predecessors : assumedOut).push(id);
   return { predecessors, assumedOut };
 }
 
+/** Whether it has a run on the same assumptions already; what the run contains follows from what it leaves out. */
+export function hasRunOn(draft: Draft, group: Group, { assumedOut }: Assumptions): boolean {
+  const [first] = group.members;
+  if (first === undefined) return false;
+  return draft.runsOf(first).some((run) => {
+    const standing = draft.standing(run);
+    if (standing.kind === "VOID" || standing.without.length !== assumedOut.length) return false;
+    return assumedOut.every((id) => standing.without.includes(id));
+  });
+}
+
 /** Starts a run: takes a slot, keeps the places of all it contains, and asks the host to build it. */
-export function startRun(
-  draft: Draft,
-  kind: RunKind,
-  group: readonly Entry[],
-  on: { readonly predecessors: readonly Entry[]; readonly assumedOut: readonly Entry[] },
-): void {
+export function startRun(draft: Draft, kind: RunKind, group: readonly EntryId[], on: Assumptions): void {
   if (draft.tip === null) return;
   const id = nextRunId(draft);
-  const first = group[0];
+  const first = group[0] === undefined ? undefined : draft.entries.get(group[0]);
   const branch = first === undefined ? `mainline/tip/${id}` : `mainline/pr-${first.prNumber}/${id}`;
   const required = requiredNow(draft);
   const base = draft.tip.sha;
   draft.setRun({
     id,
     kind,
-    group: group.map((entry) => entry.id),
-    predecessors: on.predecessors.map((entry) => entry.id),
-    assumedOut: on.assumedOut.map((entry) => entry.id),
+    group,
+    predecessors: on.predecessors,
+    assumedOut: on.assumedOut,
     base,
     landingsBefore: draft.totals.landings,
     phase: "BUILDING",
@@ -103,28 +85,20 @@ export function startRun(
     failure: null,
     endedAt: null,
   });
-  // Those left out keep theirs as well: the run knows of them where they are now.
-  for (const entry of draft.admitted().filter(isAheadOrIn(group, on))) keepPlace(draft, entry);
-  for (const entry of group) draft.patch(entry.id, { lastRun: id });
+  keepPlaces(draft, [...group, ...on.predecessors, ...on.assumedOut]);
+  for (const member of group) if (draft.hasRoom()) draft.patch(member, { lastRun: id });
   draft.add({
     type: "build-run",
     key: `build-run:${id}`,
     run: id,
     base,
     branch,
-    changes: [...on.predecessors, ...group].flatMap(changeOf),
+    changes: changesOf(draft, [...on.predecessors, ...group]),
     mergeMethod: draft.config.settings.mergeMethod,
     required: required.statuses,
   });
-  draft.count({ runsStarted: 1, bisectionRunsStarted: Number(kind === "BISECTION") });
-}
-
-function isAheadOrIn(
-  group: readonly Entry[],
-  on: { readonly predecessors: readonly Entry[]; readonly assumedOut: readonly Entry[] },
-): (entry: Entry) => boolean {
-  const known = new Set([...on.predecessors, ...on.assumedOut, ...group].map((entry) => entry.id));
-  return (entry) => entry.place === null && known.has(entry.id);
+  const batches = Number(kind === "MAIN" && group.length > 1);
+  draft.count({ runsStarted: 1, bisectionRunsStarted: Number(kind === "BISECTION"), batches });
 }
 
 function nextRunId(draft: Draft): RunId {
@@ -133,17 +107,22 @@ function nextRunId(draft: Draft): RunId {
   return id;
 }
 
-function keepPlace(draft: Draft, entry: Entry): void {
-  if (draft.entries.get(entry.id)?.place !== null) return;
-  draft.patch(entry.id, { place: draft.nextPlace });
-  draft.nextPlace += 1;
+/** In the order of the queue. Those that a run leaves out keep theirs as well: it knows of them where they are now. */
+export function keepPlaces(draft: Draft, ids: readonly EntryId[]): void {
+  const known = new Set(ids.filter((id) => draft.entries.get(id)?.place === null));
+  if (known.size === 0) return;
+  for (const id of draft.line().entries) {
+    if (!known.has(id)) continue;
+    draft.patch(id, { place: draft.nextPlace });
+    draft.nextPlace += 1;
+  }
 }
 
-/** All that is needed to build the entry's commit; empty for one whose facts are not known, which is never tested. */
-export function changeOf(entry: Entry): readonly Change[] {
-  if (entry.pr === null || entry.headSha === null) return [];
-  const { title, author } = entry.pr;
-  return [
-    { entry: entry.id, prNumber: entry.prNumber, headSha: entry.headSha, title, author, date: entry.submittedAt },
-  ];
-}
+/** All that is needed to build the entries' commits; one whose facts are not known is never tested. */
+export const changesOf = (draft: Pick<Draft, "entries">, ids: readonly EntryId[]): readonly Change[] =>
+  ids.flatMap((id): readonly Change[] => {
+    const entry = draft.entries.get(id);
+    if (entry === undefined || entry.pr === null || entry.headSha === null) return [];
+    const { title, author } = entry.pr;
+    return [{ entry: id, prNumber: entry.prNumber, headSha: entry.headSha, title, author, date: entry.submittedAt }];
+  });

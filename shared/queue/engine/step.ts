@@ -1,12 +1,15 @@
 import { type EpochMs, earliest } from "../../kernel/time.ts";
+import { batchDeadline } from "./batching.ts";
+import { forgetBisections } from "./bisection.ts";
 import { Draft } from "./draft.ts";
 import { admitEntries, notReadyDeadline, settleEntries } from "./entries.ts";
 import { fold } from "./fold.ts";
 import { settleRuns } from "./judge.ts";
 import { beginLanding, continueLanding } from "./landing.ts";
 import { modeInForce, type Permits, permitsOf } from "./permits.ts";
+import { waitsUntil } from "./optimism.ts";
 import { plan } from "./plan.ts";
-import { retell } from "./runs.ts";
+import { retellAll, tellUntold } from "./states.ts";
 import type { Decision, QueueEvent, QueueState } from "./types.ts";
 
 const PASSES_MAX = 100;
@@ -38,7 +41,8 @@ function settle(draft: Draft): void {
   liftClearedHolds(draft);
   continueLanding(draft);
   settleEntries(draft);
-  settleRuns(draft);
+  // Repeats and clearing runs that may still start decide whether a failure counts already.
+  settleRuns(draft, permitsOf(draft, draft.now));
   settleStates(draft);
   // Only now: verdicts on the tip may have put a hold on, and the last entry of the old mode may have ended.
   draft.mode = modeInForce(draft);
@@ -50,6 +54,7 @@ function settle(draft: Draft): void {
   readTip(draft);
   readPullRequests(draft);
   trimLineage(draft);
+  forgetBisections(draft);
 }
 
 function liftClearedHolds(draft: Draft): void {
@@ -67,11 +72,8 @@ function countClosedTime(draft: Draft, permits: Permits): void {
 
 /** States follow from runs and from what is likeliest ahead, which another entry's failure or repeat may change. */
 function settleStates(draft: Draft): void {
-  for (const { id } of draft.admitted()) {
-    if (!draft.hasRoom()) return;
-    const message = "what is likeliest of the pull requests ahead changed";
-    retell(draft, id, { reason: "PREDECESSORS_CHANGED", message, cause: "queue" });
-  }
+  tellUntold(draft);
+  retellAll(draft, draft.line().entries);
 }
 
 /** Asks for the facts that somebody said may have changed, as far as there is room. */
@@ -115,10 +117,14 @@ function wakeAt(draft: Draft, permits: Permits): EpochMs | undefined {
   consider(permits.changesAt);
   consider(draft.landing?.trouble?.retryAt);
   consider(draft.tipTestBroken?.retryAt);
-  for (const run of draft.runs.values()) consider(run.deadline);
+  for (const run of draft.runs.values()) {
+    consider(run.deadline);
+    if (run.phase === "FAILED" && draft.config.settings.canOptimisticallyMerge) consider(waitsUntil(draft, run));
+  }
   for (const entry of draft.entries.values()) {
     consider(entry.broken?.retryAt);
     consider(entry.trouble?.retryAt);
+    consider(batchDeadline(draft, entry));
     if (permits.isOpen) consider(notReadyDeadline(draft, entry));
   }
   return first;

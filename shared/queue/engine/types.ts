@@ -291,6 +291,10 @@ export type Landing = {
   readonly run: RunId | null;
   /** All that lands, in order: the run's group, before it those it contains and clears. */
   readonly group: readonly EntryId[];
+  /** What lands: the tested commit, its tree, and the tip that it was built on. */
+  readonly commit: CommitSha;
+  readonly tree: TreeSha;
+  readonly base: CommitSha;
   readonly expectedTip: CommitSha;
   readonly attempt: number;
   readonly sentAt: EpochMs;

@@ -1,6 +1,7 @@
 import type { Draft } from "./draft.ts";
 import { isUrgent } from "./order.ts";
 import { closeRun } from "./runs.ts";
+import { grantTargets } from "./targets.ts";
 import type { Asked, Entry, Priority } from "./types.ts";
 
 /**
@@ -35,11 +36,11 @@ function grantFields(draft: Draft, entry: Entry, asked: Asked): void {
   draft.patch(entry.id, {
     priority: granted,
     noBatch: noBatch ?? entry.noBatch,
-    targets: targets ?? entry.targets,
     // Made urgent, it goes behind other urgent entries, not back to the place it had among the rest.
     place: becameUrgent ? null : entry.place,
     asked,
   });
+  if (targets !== undefined) grantTargets(draft, draft.entries.get(entry.id) ?? entry, targets);
 }
 
 const sameWishes = (a: Asked, b: Asked): boolean => Object.keys(a).length === Object.keys(b).length;

@@ -24,14 +24,14 @@ function sizes(queue: ScriptedQueue, event: QueueEvent): readonly number[] {
 }
 
 describe("a step is bounded", () => {
-  it("when a push voids 120 runs: many steps, each valid, and all tested again in the end", () => {
-    const all = numbers(120);
+  it("when a push voids 40 runs: many steps, each valid, and all tested again in the end", () => {
+    const all = numbers(40);
     const queue = testing(all, { concurrency: 120 }).event({ type: "news", prNumbers: [], tip: { sha: null } });
     const event: QueueEvent = { type: "tip", read: queue.state.tipRead ?? -1, tip: aTip("T1"), reached: [] };
     const steps = sizes(queue, event);
     expect(Math.max(...steps)).toBeLessThanOrEqual(ITEMS_MAX);
-    expect(steps.length).toBeGreaterThan(12);
-    expect([...queue.state.runs.values()].filter((run) => run.base === "T1")).toHaveLength(120);
+    expect(steps.length).toBeGreaterThan(5);
+    expect([...queue.state.runs.values()].filter((run) => run.base === "T1")).toHaveLength(40);
   }, 120_000);
 
   it("when a hundred queued PRs are merged by one hand", () => {
@@ -55,7 +55,9 @@ describe("a step is bounded", () => {
     const queue = aQueue({ concurrency: 300 }).submits(...numbers(300));
     const event: QueueEvent = { type: "tip", read: queue.state.tipRead ?? -1, tip: aTip("T1"), reached: [] };
     expect(Math.max(...sizes(queue, event))).toBeLessThanOrEqual(ITEMS_MAX);
-    expect(queue.state.runs.size).toBe(300);
+    // As deep as a run is likely enough to be needed.
+    expect(queue.states()[300]).toBe("PENDING");
+    expect(queue.state.runs.size).toBe(41);
   }, 120_000);
 });
 

@@ -5,8 +5,9 @@ import { keepsPromises } from "./promises.ts";
 afterEach(keepsPromises);
 
 describe("a failure", () => {
-  it.each([0, 1, 2, 3])("counts only after %i repeats of the failed checks", (retriesBeforeFailure) => {
+  it.each([0, 1, 2, 3])("counts only after %i repeats, where tests often fail by chance", (retriesBeforeFailure) => {
     const queue = testing([1], { retriesBeforeFailure });
+    queue.state = { ...queue.state, totals: { ...queue.state.totals, flakes: 30, merged: 60 } };
     for (let repeat = 1; repeat <= retriesBeforeFailure; repeat += 1) {
       queue.fails(1);
       expect(queue.states()).toEqual({ 1: "PENDING_FAILURE" });
@@ -17,6 +18,12 @@ describe("a failure", () => {
       state: "FAILED",
       conclusion: { reason: "TESTS_FAILED", message: "unit failed" },
     });
+  });
+
+  it("is not repeated twice where tests hardly ever fail by chance", () => {
+    const queue = testing([1], { retriesBeforeFailure: 3 }).fails(1);
+    expect(queue.effects()).toEqual(["repeat:q-1:1"]);
+    expect(queue.fails(1).entry(1)).toMatchObject({ state: "FAILED", conclusion: { reason: "TESTS_FAILED" } });
   });
 
   it("repeats the failed required checks and no others", () => {

@@ -62,7 +62,9 @@ describe("a change of modes", () => {
   });
 
   it("waits for the admitted ones, admits nobody meanwhile, and then lets the others in", () => {
-    const queue = testing([1]).sets({ mode: "PARALLEL" }).submits(2);
+    const queue = testing([1])
+      .sets({ mode: "PARALLEL" })
+      .submitsWith(2, { targets: { kind: "ALL" } });
     expect([queue.state.mode, shown(queue), queue.states()[2]]).toEqual(["SINGLE", "SWITCHING_MODES", "NOT_READY"]);
     queue.passes(1).lands();
     expect([queue.state.mode, shown(queue), queue.states()[2]]).toEqual(["PARALLEL", "RUNNING", "PENDING"]);
