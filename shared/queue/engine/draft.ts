@@ -4,9 +4,8 @@ import { bookkeeping } from "./bookkeeping.ts";
 import { clearedBy, type Standing, standingOf } from "./evidence.ts";
 import { type Group, Line } from "./line.ts";
 import { isAdmitted } from "./order.ts";
-import { snapshot } from "./snapshot.ts";
+import { snapshot, ThawedQueue } from "./snapshot.ts";
 import type {
-  Broken,
   Decision,
   Effect,
   EndedRun,
@@ -52,31 +51,7 @@ const shownOf = (entry: Entry | undefined): EndedRun["tested"] =>
   entry === undefined ? [] : [{ prNumber: entry.prNumber, title: entry.pr?.title ?? null, url: entry.pr?.url ?? null }];
 
 /** A queue while a step is being decided. The one mutable thing in the engine; it never leaves `step()`. */
-export class Draft implements QueueState {
-  readonly id;
-  readonly branch;
-  config;
-  mode;
-  tip;
-  tipDoubted;
-  tipRead;
-  closed;
-  holds;
-  landing;
-  lineage;
-  tipTestDue;
-  tipTestBroken: Broken | null;
-  readsDue: readonly number[];
-  reached: readonly CommitSha[];
-  nextPlace;
-  nextRun;
-  nextRead;
-  nextTargets;
-  bisections;
-  untold;
-  totals;
-  readonly entries: Map<EntryId, Entry>;
-  readonly runs: Map<RunId, Run>;
+export class Draft extends ThawedQueue {
   readonly now: EpochMs;
   readonly effects: Effect[] = [];
   readonly moves: Move[] = [];
@@ -95,30 +70,7 @@ export class Draft implements QueueState {
   private readonly runsByEntry = new Map<EntryId, Set<RunId>>();
 
   constructor(state: QueueState, now: EpochMs) {
-    this.id = state.id;
-    this.branch = state.branch;
-    this.config = state.config;
-    this.mode = state.mode;
-    this.tip = state.tip;
-    this.tipDoubted = state.tipDoubted;
-    this.tipRead = state.tipRead;
-    this.closed = state.closed;
-    this.holds = state.holds;
-    this.landing = state.landing;
-    this.lineage = state.lineage;
-    this.tipTestDue = state.tipTestDue;
-    this.tipTestBroken = state.tipTestBroken ?? null;
-    this.readsDue = state.readsDue ?? [];
-    this.reached = state.reached ?? [];
-    this.nextPlace = state.nextPlace;
-    this.nextRun = state.nextRun;
-    this.nextRead = state.nextRead;
-    this.nextTargets = state.nextTargets;
-    this.bisections = state.bisections;
-    this.untold = state.untold;
-    this.totals = state.totals;
-    this.entries = new Map(state.entries);
-    this.runs = new Map(state.runs);
+    super(state);
     this.now = now;
     for (const run of this.runs.values()) this.index(run);
   }
@@ -135,13 +87,6 @@ export class Draft implements QueueState {
     const live = changedEntries.size * ITEMS.entry + changedRuns.size * ITEMS.run;
     const ended = endedEntries.length * ITEMS.endedEntry + endedRuns.length * ITEMS.endedRun;
     return live + ended + moves.length * ITEMS.move + effects.length * ITEMS.effect;
-  }
-
-  /** True if so many more items fit into this step; a step that has decided nothing yet takes them in any case. */
-  hasRoomFor(items: number): boolean {
-    if (this.items === 0 || this.items + items <= STEP_ITEMS_MAX) return true;
-    this.cut = true;
-    return false;
   }
 
   /** The queue in order, as it is now. */

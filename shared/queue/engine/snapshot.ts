@@ -1,4 +1,60 @@
-import type { QueueState } from "./types.ts";
+import type { CommitSha, EntryId, RunId } from "../../kernel/ids.ts";
+import type { Broken, Entry, QueueState, Run } from "./types.ts";
+
+/** A queue's fields, open to change: what is optional has a value, and entries and runs are copies. */
+export class ThawedQueue implements QueueState {
+  readonly id;
+  readonly branch;
+  config;
+  mode;
+  tip;
+  tipDoubted;
+  tipRead;
+  closed;
+  holds;
+  landing;
+  lineage;
+  tipTestDue;
+  tipTestBroken: Broken | null;
+  readsDue: readonly number[];
+  reached: readonly CommitSha[];
+  nextPlace;
+  nextRun;
+  nextRead;
+  nextTargets;
+  bisections;
+  untold;
+  totals;
+  readonly entries: Map<EntryId, Entry>;
+  readonly runs: Map<RunId, Run>;
+
+  constructor(state: QueueState) {
+    this.id = state.id;
+    this.branch = state.branch;
+    this.config = state.config;
+    this.mode = state.mode;
+    this.tip = state.tip;
+    this.tipDoubted = state.tipDoubted;
+    this.tipRead = state.tipRead;
+    this.closed = state.closed;
+    this.holds = state.holds;
+    this.landing = state.landing;
+    this.lineage = state.lineage;
+    this.tipTestDue = state.tipTestDue;
+    this.tipTestBroken = state.tipTestBroken ?? null;
+    this.readsDue = state.readsDue ?? [];
+    this.reached = state.reached ?? [];
+    this.nextPlace = state.nextPlace;
+    this.nextRun = state.nextRun;
+    this.nextRead = state.nextRead;
+    this.nextTargets = state.nextTargets;
+    this.bisections = state.bisections;
+    this.untold = state.untold;
+    this.totals = state.totals;
+    this.entries = new Map(state.entries);
+    this.runs = new Map(state.runs);
+  }
+}
 
 /** The queue's fields and nothing else of whatever carries them; what is empty and optional is left out. */
 export function snapshot(from: QueueState): QueueState {
