@@ -89,6 +89,17 @@ export type CodeHost = {
     heads: readonly CommitSha[],
   ) => Promise<{ readonly tip: Tip; readonly reached: readonly CommitSha[] } | "MISSING">;
   /**
+   * Impacted targets of a commit of a pull request, by the config file at the branch's tip and the paths that the commit
+   * changes since it left that branch; each once. ALL where a path belongs to no target, where there are too many, and
+   * where the config file names none.
+   */
+  readonly impactedTargets: (
+    repo: RepoKey,
+    prNumber: number,
+    headSha: CommitSha,
+    branch: string,
+  ) => Promise<"ALL" | readonly string[]>;
+  /**
    * Builds the content on its own branch and starts its checks. What fails for infrastructure throws. A run is built
    * once: asked again it answers the same, and does not start again what was closed.
    */

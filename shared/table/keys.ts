@@ -87,6 +87,8 @@ export const keys = {
     pk: joined(org, repo.host, repo.owner, repo.name, "TARGETS", sortable(prNumber)),
     sk: joined(sha),
   }),
+  /** What a set of targets is compared by, under the digest of that: sets that are the same are one. */
+  targetHashes: (org: OrgSlug, digest: string): Key => ({ pk: joined(org, "TARGET_HASHES", digest), sk: "HASHES" }),
   /** Head branch to PR number, for look-ups by `pr.branch`. */
   branchPointer: (key: QueueKey, headBranch: string): Key => ({
     pk: joined(...queueParts(key), "BRANCH", headBranch),

@@ -1,39 +1,29 @@
 /**
- * Impacted targets of a PR's commit, as sorted 64-bit hashes: in the item while they are small, above that in the blob
- * store under their digest, written before the pointer. Of the strings only the first thousand are kept, for showing.
+ * Impacted targets of a PR's commit: where its set is found, who said so, and of its strings the first thousand, for
+ * showing. The set itself is kept apart, and written before what names it.
  */
-import { createHash, hash } from "node:crypto";
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import type { BlobStore, TargetsRecord, TargetsStore } from "../queue/app/ports.ts";
+import type { CommitSha, OrgSlug, RepoKey } from "../kernel/ids.ts";
+import { type BlobStore, TARGETS_SOURCES, type TargetsRecord, type TargetsStore } from "../queue/app/ports.ts";
 import type { Table } from "./client.ts";
 import { keys } from "./keys.ts";
 import { getItem } from "./read.ts";
 import * as shapes from "./shapes.ts";
+import { countOf, digestOf, hashesOf, targetHashes } from "./target-hashes.ts";
 
 const SHOWN_MAX = 1000;
-/** Shown strings are also cut by weight: an item holds 400 KB, and the hashes may take 300 KB of it. */
+/** Shown strings are also cut by weight: an item holds 400 KB, and targets may be long. */
 const SHOWN_BYTES_MAX = 64 * 1024;
-const INLINE_BYTES_MAX = 300 * 1024;
-const HASH_BYTES = 8;
 
 const stored = z.object({
   entity: z.literal("TARGETS"),
   schema: z.literal(1),
   targets: shapes.targets,
+  source: z.enum(TARGETS_SOURCES).default("UPLOAD"),
   shown: z.array(z.string()),
 });
-
-/** Sorted first eight bytes of each target's SHA-256, end to end: comparing two sets is a merge. */
-export function hashesOf(targets: readonly string[]): Uint8Array {
-  const hashes = new BigUint64Array(targets.length);
-  for (const [at, target] of targets.entries()) {
-    // The one-shot form: a set may hold half a million targets, and a Hash object for each doubles their cost.
-    hashes[at] = hash("sha256", target, "buffer").readBigUInt64BE();
-  }
-  hashes.sort();
-  return new Uint8Array(hashes.buffer);
-}
 
 function shownOf(targets: readonly string[]): readonly string[] {
   const shown: string[] = [];
@@ -47,35 +37,53 @@ function shownOf(targets: readonly string[]): readonly string[] {
 }
 
 export function targetsStore(table: Table, blobs: BlobStore): TargetsStore {
+  const sets = targetHashes(table, blobs);
+
+  const find = async (org: OrgSlug, repo: RepoKey, prNumber: number, sha: CommitSha) => {
+    const item = await getItem(table, keys.targets(org, repo, prNumber, sha));
+    if (item === undefined) return undefined;
+    const { targets, source, shown } = stored.parse(item);
+    return { targets, source, shown };
+  };
+
+  const keepSet = async (org: OrgSlug, targets: readonly string[]): Promise<TargetsRecord["targets"]> => {
+    const hashes = hashesOf(targets);
+    const digest = digestOf(hashes);
+    await sets.keep(org, digest, hashes);
+    return { kind: "SET", digest, count: countOf(hashes) };
+  };
+
   return {
-    find: async (org, repo, prNumber, sha) => {
-      const item = await getItem(table, keys.targets(org, repo, prNumber, sha));
-      if (item === undefined) return undefined;
-      const { targets, shown } = stored.parse(item);
-      return { targets, shown };
+    find,
+    put: async (org, repo, prNumber, sha, targets, source) => {
+      const record: TargetsRecord =
+        targets === "ALL"
+          ? { targets: { kind: "ALL" }, source, shown: [] }
+          : { targets: await keepSet(org, targets), source, shown: shownOf(targets) };
+      const Item = { ...keys.targets(org, repo, prNumber, sha), entity: "TARGETS", schema: 1, ...record };
+      const isPut = await putUnless(table, Item, source === "PATHS" ? "UPLOAD" : undefined);
+      // What was refused is refused because of what is there.
+      return isPut ? record : ((await find(org, repo, prNumber, sha)) ?? record);
     },
-    put: async (org, repo, prNumber, sha, targets) => {
-      const { record, hashes } = targets === "ALL" ? ALL : setOf(targets);
-      const digest = record.targets.kind === "SET" ? record.targets.digest : "";
-      const inline = hashes.length <= INLINE_BYTES_MAX;
-      const blob = `${org}/targets/${digest}`;
-      if (!inline) await blobs.put(blob, hashes);
-      const at = keys.targets(org, repo, prNumber, sha);
-      const Item = { ...at, entity: "TARGETS", schema: 1, ...record, ...(inline ? { hashes } : { blob }) };
-      await table.client.send(new PutCommand({ TableName: table.name, Item }));
-      return record;
-    },
+    hashes: sets.load,
   };
 }
 
-const ALL: { record: TargetsRecord; hashes: Uint8Array } = {
-  record: { targets: { kind: "ALL" }, shown: [] },
-  hashes: new Uint8Array(),
-};
-
-function setOf(targets: readonly string[]): { record: TargetsRecord; hashes: Uint8Array } {
-  const hashes = hashesOf(targets);
-  const digest = createHash("sha256").update(hashes).digest("hex");
-  const count = hashes.length / HASH_BYTES;
-  return { record: { targets: { kind: "SET", digest, count }, shown: shownOf(targets) }, hashes };
+/** False where something of that source is there already. */
+async function putUnless(table: Table, Item: Record<string, unknown>, source: string | undefined): Promise<boolean> {
+  const condition =
+    source === undefined
+      ? {}
+      : {
+          ConditionExpression: "attribute_not_exists(pk) OR #source <> :source",
+          ExpressionAttributeNames: { "#source": "source" },
+          ExpressionAttributeValues: { ":source": source },
+        };
+  try {
+    await table.client.send(new PutCommand({ TableName: table.name, Item, ...condition }));
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
 }

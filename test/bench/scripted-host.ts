@@ -44,6 +44,7 @@ export function scriptedHost(): ScriptedHost {
     passes: (run) => passed.add(run),
     pullRequest: async (_repo, number, branch) => factsOf(number, branch),
     tip: async (_repo, branch) => ({ tip: tipOf(branch), reached: [] }),
+    impactedTargets: async () => "ALL",
     buildRun: async ({ run }) => ({
       ok: true,
       value: { commit: commitSha(objectName(`commit-${run}`)), tree: treeSha(objectName(`tree-${run}`)) },

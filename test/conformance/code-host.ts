@@ -13,7 +13,13 @@ import {
   type CommitSha,
 } from "../../shared/kernel/ids.ts";
 import { epochMs } from "../../shared/kernel/time.ts";
-import type { BuildRequest, CodeHost, LandRequest, RunStatuses } from "../../shared/code-host/port.ts";
+import {
+  type BuildRequest,
+  type CodeHost,
+  HostUnavailable,
+  type LandRequest,
+  type RunStatuses,
+} from "../../shared/code-host/port.ts";
 import type { Change, PullRequestFacts } from "../../shared/queue/engine/types.ts";
 
 export type Files = Readonly<Record<string, string>>;
@@ -23,8 +29,13 @@ export type HostFixture = {
   readonly repo: RepoKey;
   /** Commits to a branch, as a push by hand. */
   readonly push: (branch: string, files: Files, message?: string) => Promise<CommitSha>;
-  /** Opens or pushes to a pull request, with one commit on top of `on`. */
-  readonly openPullRequest: (prNumber: number, on: CommitSha, files: Files, title: string) => Promise<CommitSha>;
+  /** Opens or pushes to a pull request, with one commit on top of `on`; null removes a file. */
+  readonly openPullRequest: (
+    prNumber: number,
+    on: CommitSha,
+    files: Readonly<Record<string, string | null>>,
+    title: string,
+  ) => Promise<CommitSha>;
   readonly closePullRequest: (prNumber: number) => Promise<void>;
   readonly draftPullRequest: (prNumber: number) => Promise<void>;
   readonly retargetPullRequest: (prNumber: number, branch: string) => Promise<void>;
@@ -34,18 +45,24 @@ export type HostFixture = {
   readonly branchExists: (branch: string) => Promise<boolean>;
   /** Files at the tip of a branch, without the configuration. */
   readonly filesAt: (branch: string) => Promise<Files>;
-  /** Configuration with these checks, as files of a commit. */
-  readonly checks: (checks: Readonly<Record<string, "pass" | "fail" | "fail once" | "hang">>) => Files;
+  /** Configuration with these checks, and with this mapping of targets to globs, as files of a commit. */
+  readonly checks: (
+    checks: Readonly<Record<string, "pass" | "fail" | "fail once" | "hang">>,
+    targets?: Readonly<Record<string, readonly string[]>>,
+  ) => Files;
   readonly dispose: () => Promise<void>;
 };
 
 export function codeHostConformance(name: string, makeFixture: () => Promise<HostFixture>): void {
   describe(`${name} as a code host`, () => {
     let fixture: HostFixture | undefined;
-    const start = async (checks: Parameters<HostFixture["checks"]>[0] = { unit: "pass" }) => {
+    const start = async (
+      checks: Parameters<HostFixture["checks"]>[0] = { unit: "pass" },
+      targets?: Parameters<HostFixture["checks"]>[1],
+    ) => {
       const made = await makeFixture();
       fixture = made;
-      const base = await made.push("main", { "a.txt": "1\n2\n3\n", ...made.checks(checks) }, "First");
+      const base = await made.push("main", { "a.txt": "1\n2\n3\n", ...made.checks(checks, targets) }, "First");
       return { ...made, base };
     };
     afterEach(async () => {
@@ -155,6 +172,74 @@ export function codeHostConformance(name: string, makeFixture: () => Promise<Hos
         expect(answer).toMatchObject({ tip: { sha }, reached: [one] });
         expect(await f.host.tip(f.repo, "main", sha, [one, two])).toMatchObject({ reached: [] });
         expect(await f.host.tip(f.repo, "main", null, [one])).toMatchObject({ reached: [] });
+      });
+    });
+
+    describe("impacted targets", () => {
+      const MAPPING = { web: ["web/**"], api: ["api/**", "proto/**"], docs: ["**/*.md"] };
+      const targetsOf = async (f: Started, files: Readonly<Record<string, string | null>>, on = f.base) => {
+        const head = await f.openPullRequest(1, on, files, "Change");
+        const found = await f.host.impactedTargets(f.repo, 1, head, "main");
+        return found === "ALL" ? found : [...found].sort();
+      };
+
+      test("are those that the changed paths belong to, and the tip says that it has them", async () => {
+        const f = await start({ unit: "pass" }, MAPPING);
+        expect(await f.host.tip(f.repo, "main", null, [])).toMatchObject({ tip: { targetsFromPaths: true } });
+        expect(await targetsOf(f, { "web/a.ts": "1\n" })).toEqual(["web"]);
+        expect(await targetsOf(f, { "web/.eslintrc": "1\n", "proto/x/y.proto": "1\n" })).toEqual(["api", "web"]);
+        expect(await targetsOf(f, { "web/README.md": "1\n" })).toEqual(["docs", "web"]);
+        expect(await targetsOf(f, { 'web/"odd" [name]\té.ts': "1\n" })).toEqual(["web"]);
+      });
+
+      test("are ALL where a path belongs to none, and where the mapping itself is changed", async () => {
+        const f = await start({ unit: "pass" }, { ...MAPPING, any: [".mainline*"] });
+        expect(await targetsOf(f, { "web/a.ts": "1\n", "a.txt": "other\n" })).toBe("ALL");
+        expect(await targetsOf(f, f.checks({ unit: "pass" }, { any: ["**"] }))).toBe("ALL");
+      });
+
+      test("are none for a change of nothing", async () => {
+        const f = await start({ unit: "pass" }, MAPPING);
+        expect(await targetsOf(f, {})).toEqual([]);
+      });
+
+      test("of what is moved or removed are those of the place where it was, too", async () => {
+        const f = await start({ unit: "pass" }, MAPPING);
+        const text = "one\ntwo\nthree\nfour\n";
+        const on = await f.push("main", { "web/moved.ts": text, "web/gone.ts": "other\n" });
+        expect(await targetsOf(f, { "web/moved.ts": null, "api/moved.ts": text }, on)).toEqual(["api", "web"]);
+        expect(await targetsOf(f, { "web/gone.ts": null }, on)).toEqual(["web"]);
+      });
+
+      test("are of what the pull request changes, and not of what has landed since it was begun", async () => {
+        const f = await start({ unit: "pass" }, MAPPING);
+        await f.push("main", { "api/landed.ts": "1\n", "other.txt": "1\n" });
+        expect(await targetsOf(f, { "web/a.ts": "1\n" })).toEqual(["web"]);
+      });
+
+      test("follow the mapping at the tip, whatever the pull request's own says", async () => {
+        const f = await start({ unit: "pass" }, { old: ["web/**"] });
+        const head = await f.openPullRequest(1, f.base, { "web/a.ts": "1\n" }, "Change");
+        expect(await f.host.impactedTargets(f.repo, 1, head, "main")).toEqual(["old"]);
+        await f.push("main", f.checks({ unit: "pass" }, { fresh: ["web/**"] }));
+        expect(await f.host.impactedTargets(f.repo, 1, head, "main")).toEqual(["fresh"]);
+      });
+
+      test("are ALL where the tip names none, or where one of them is called that", async () => {
+        const f = await start();
+        expect(await f.host.tip(f.repo, "main", null, [])).not.toHaveProperty("tip.targetsFromPaths");
+        expect(await targetsOf(f, { "web/a.ts": "1\n" })).toBe("ALL");
+        await f.push("main", f.checks({ unit: "pass" }, { web: ["web/**"], ALL: ["web/core/**"] }));
+        expect(await targetsOf(f, { "web/a.ts": "1\n" })).toEqual(["web"]);
+        expect(await targetsOf(f, { "web/core/a.ts": "1\n" })).toBe("ALL");
+      });
+
+      test("cannot be told of a commit or a branch that is not there", async () => {
+        const f = await start({ unit: "pass" }, MAPPING);
+        const head = await f.openPullRequest(1, f.base, { "web/a.ts": "1\n" }, "Change");
+        const gone = commitSha("f".repeat(40));
+        await expect(f.host.impactedTargets(f.repo, 1, gone, "main")).rejects.toThrow(HostUnavailable);
+        await expect(f.host.impactedTargets(f.repo, 1, head, "nowhere")).rejects.toThrow(HostUnavailable);
       });
     });
 

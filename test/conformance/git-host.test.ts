@@ -55,8 +55,10 @@ codeHostConformance("the git host", async (): Promise<HostFixture> => {
       const shown = paths.filter((path) => path !== ".mainline.yaml");
       return Object.fromEntries(shown.map((path) => [path, `${origin.read(`refs/heads/${branch}`, path)}\n`]));
     },
-    checks: (checks) =>
-      config(Object.fromEntries(Object.entries(checks).map(([name, kind]) => [name, COMMANDS[kind]]))),
+    checks: (checks, targets) => {
+      const commands = Object.entries(checks).map(([name, kind]) => [name, COMMANDS[kind]]);
+      return config(Object.fromEntries(commands), undefined, targets);
+    },
     dispose: async () => {
       await host.stop();
       rmSync(folder, { recursive: true, force: true });

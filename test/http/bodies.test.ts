@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { blobFolder } from "../../infra/local/blob-folder.ts";
 import { commitSha, orgSlug, type RepoKey } from "../../shared/kernel/ids.ts";
 import { impactedTargetsUpload } from "../../shared/schemas/pull-request.ts";
 import { openTable } from "../../shared/table/client.ts";
-import { keys } from "../../shared/table/keys.ts";
-import { hashesOf } from "../../shared/table/targets-store.ts";
+import { hashesOf } from "../../shared/table/target-hashes.ts";
+import { targetsStore } from "../../shared/table/targets-store.ts";
 import { errorOf } from "../support/contract.ts";
 import type { Called } from "../support/server.ts";
 import { aService, type Fields, type QueueClient, type Service, shown } from "../support/service.ts";
@@ -99,25 +99,19 @@ function residentBytes(): number {
   return Number(/^VmRSS:\s+(\d+) kB$/mu.exec(status)?.[1] ?? 0) * 1024;
 }
 
-const targetsItem = z.object({
-  targets: z.object({ kind: z.literal("SET"), digest: z.string(), count: z.int() }),
-  shown: z.array(z.string()),
-  hashes: z.instanceof(Uint8Array).optional(),
-  blob: z.string().optional(),
-});
-
-/** What the store holds for a PR's commit: the hashes of its set, from the table or from the blob it points to. */
+/** What the store holds for a PR's commit: its set as it would be compared. */
 async function storedSet(prNumber: number, sha: string) {
   const { endpoint, table: name } = z
     .object({ endpoint: z.string(), table: z.string() })
     .parse(JSON.parse(readFileSync(join(service.server().data, "endpoint"), "utf8")));
   const table = openTable({ name, endpoint });
-  const Key = keys.targets(orgSlug("local"), repo, prNumber, commitSha(sha));
-  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }));
+  const store = targetsStore(table, blobFolder(join(service.server().data, "blobs")));
+  const org = orgSlug("local");
+  const found = await store.find(org, repo, prNumber, commitSha(sha));
+  if (found?.targets.kind !== "SET") throw new Error("no set");
+  const hashes = (await store.hashes(org, [found.targets])).get(found.targets.digest);
   table.client.destroy();
-  const { targets, hashes, blob, shown } = targetsItem.parse(Item);
-  const bytes = hashes ?? readFileSync(join(service.server().data, "blobs", blob ?? ""));
-  return { ...targets, shown, hashes: Buffer.from(bytes).toString("hex") };
+  return { ...found.targets, shown: found.shown, hashes: Buffer.from(hashes?.buffer ?? new ArrayBuffer()).toString("hex") };
 }
 
 const hexOf = (targets: readonly string[]): string => Buffer.from(hashesOf(targets)).toString("hex");

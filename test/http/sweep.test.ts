@@ -41,9 +41,9 @@ describe("the sweep alone", () => {
     await service.submit(key);
     const { headSha } = await service.reaches(key, isTesting);
     if (headSha === null) throw new Error("no head");
-    const { targets } = await service.app.targets.put(key.org, key.repo, 1, headSha, ["web"]);
+    const { targets } = await service.app.targets.put(key.org, key.repo, 1, headSha, ["web"], "UPLOAD");
     expect((await service.reaches(key, (entry) => entry.targets !== null)).targets).toEqual(targets);
-    const later = await service.app.targets.put(key.org, repo.key, 1, headSha, "ALL");
+    const later = await service.app.targets.put(key.org, repo.key, 1, headSha, "ALL", "UPLOAD");
     expect((await service.reaches(key, (entry) => entry.targets?.kind === "ALL")).targets).toEqual(later.targets);
   });
 
@@ -53,7 +53,7 @@ describe("the sweep alone", () => {
     await service.submit(key);
     await service.reaches(key, (entry) => entry.state === "NOT_READY" && entry.pr !== null);
     const head = repo.pullRequest(1, { files: { "b.txt": "2\n" } });
-    const { targets } = await service.app.targets.put(key.org, key.repo, 1, head, ["api"]);
+    const { targets } = await service.app.targets.put(key.org, key.repo, 1, head, ["api"], "UPLOAD");
     const entry = await service.reaches(key, (one) => one.headSha === head && one.targets !== null);
     expect(entry.targets).toEqual(targets);
   });

@@ -78,12 +78,13 @@ export function aRepository(folder: string, name = "acme/app", format = "sha1"):
   };
 }
 
-/** A `.mainline.yaml` with these checks; JSON is YAML. */
+/** A `.mainline.yaml` with these checks, and targets with their globs; JSON is YAML, and leaves out what is undefined. */
 export const config = (
   checks: Readonly<Record<string, string>>,
   required?: readonly string[],
+  targets?: Readonly<Record<string, readonly string[]>>,
 ): { readonly ".mainline.yaml": string } => ({
-  ".mainline.yaml": JSON.stringify({ checks, ...(required === undefined ? {} : { required_statuses: required }) }),
+  ".mainline.yaml": JSON.stringify({ checks, required_statuses: required, targets }),
 });
 
 function run(args: readonly string[], input = ""): string {

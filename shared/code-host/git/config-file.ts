@@ -1,6 +1,7 @@
 /**
- * `.mainline.yaml`: `checks` (name → shell command) and `required_statuses` (names). Other keys are left alone: they
- * belong to later versions. Never throws; what is wrong is said in words for the file's author.
+ * `.mainline.yaml`: `checks` (name → shell command), `required_statuses` (names) and `targets` (name → globs of paths).
+ * Other keys are left alone: they belong to later versions. Never throws; what is wrong is said in words for the file's
+ * author.
  */
 import { parseDocument } from "yaml";
 import * as z from "zod";
@@ -12,22 +13,27 @@ import { cut } from "./names.ts";
 export const CONFIG_FILE = ".mainline.yaml";
 const MOST_BYTES = 64 * 1024;
 const MOST_CHECKS = 100;
+const MOST_GLOBS = 1000;
 const MOST_ALIASES = 50;
 
 export type ConfigFile = {
   readonly checks: ReadonlyMap<string, string>;
   readonly requiredStatuses: readonly string[] | undefined;
+  /** Undefined where the file says nothing of targets: they are uploaded then. */
+  readonly targets: ReadonlyMap<string, readonly string[]> | undefined;
 };
 export type ConfigRead =
   | { readonly kind: "NONE" }
   | { readonly kind: "READ"; readonly config: ConfigFile }
   | { readonly kind: "PROBLEM"; readonly what: string };
 
-const statusName = z
-  .string({ error: "a status name must be text" })
-  .min(1, "a status name must not be empty")
-  .max(200, "a status name must be at most 200 characters")
-  .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+$/u, "a status name must be printable");
+const named = (what: string) =>
+  z
+    .string({ error: `${what} must be text` })
+    .min(1, `${what} must not be empty`)
+    .max(200, `${what} must be at most 200 characters`)
+    .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+$/u, `${what} must be printable`);
+const statusName = named("a status name");
 const command = z
   .string({ error: "a check must be a shell command as text" })
   .trim()
@@ -36,6 +42,15 @@ const command = z
 const file = z.map(z.unknown(), z.unknown(), { error: "must be a mapping" });
 const checks = z.map(statusName, command, { error: "must map names to shell commands" });
 const required = z.array(statusName, { error: "must be a list of names" });
+/** What other tools understand in a glob and this one does not would match nothing, and silently: it is refused. */
+const glob = named("a glob")
+  .refine((text) => !/^\.{0,2}\//u.test(text), "a glob begins at the root of the repository, without a slash")
+  .refine((text) => !text.endsWith("/"), "a glob names files: write folder/** for all below a folder")
+  .refine((text) => !text.startsWith("!"), "a glob cannot exclude")
+  .refine((text) => !/\{[^}]*,[^}]*\}/u.test(text), "a glob has no choices in braces: write one glob for each");
+const targets = z.map(named("a target"), z.array(glob, { error: "must be a list of globs" }), {
+  error: "must map targets to lists of globs",
+});
 
 /** Reads the file of one commit. */
 export async function readConfigFile(git: Git, commit: CommitSha): Promise<ConfigRead> {
@@ -53,17 +68,21 @@ export function parseConfigFile(bytes: Buffer): ConfigRead {
   if (yaml.value === null || yaml.value === undefined) return { kind: "READ", config: EMPTY };
   const root = file.safeParse(yaml.value);
   if (!root.success) return problem("the file", root.error);
-  const named = checks.safeParse(root.data.get("checks") ?? new Map());
-  if (!named.success) return problem("checks", named.error);
-  if (named.data.size > MOST_CHECKS)
+  const commands = checks.safeParse(root.data.get("checks") ?? new Map());
+  if (!commands.success) return problem("checks", commands.error);
+  if (commands.data.size > MOST_CHECKS)
     return { kind: "PROBLEM", what: `${CONFIG_FILE}: checks: at most ${MOST_CHECKS} are allowed` };
   const list = required.optional().safeParse(root.data.get("required_statuses") ?? undefined);
   if (!list.success) return problem("required_statuses", list.error);
+  const mapping = targets.optional().safeParse(root.data.get("targets") ?? undefined);
+  if (!mapping.success) return problem("targets", mapping.error);
+  if ([...(mapping.data?.values() ?? [])].flat().length > MOST_GLOBS)
+    return { kind: "PROBLEM", what: `${CONFIG_FILE}: targets: at most ${MOST_GLOBS} globs are allowed` };
   const requiredStatuses = list.data === undefined ? undefined : [...new Set(list.data)];
-  return { kind: "READ", config: { checks: named.data, requiredStatuses } };
+  return { kind: "READ", config: { checks: commands.data, requiredStatuses, targets: mapping.data } };
 }
 
-const EMPTY: ConfigFile = { checks: new Map(), requiredStatuses: undefined };
+const EMPTY: ConfigFile = { checks: new Map(), requiredStatuses: undefined, targets: undefined };
 
 /** Maps stay maps, so that a key named `__proto__` is a key like any other. */
 function parseYaml(text: string): { readonly value: unknown } | { readonly problem: string } {

@@ -19,6 +19,7 @@ import { type Judgements, readPullRequest } from "./pull-request.ts";
 import { createRepositories, type Repository } from "./repository.ts";
 import { createRuns } from "./runs.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { targetsOfPaths } from "./targets.ts";
 import { readTip } from "./tip.ts";
 import { createLook, createWatch } from "./watch.ts";
 
@@ -79,6 +80,8 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
       guarded(async () => readPullRequest(await repositories.open(repo), prNumber, targetBranch, judgements)),
     tip: (repo, branch, since, heads) =>
       guarded(async () => readTip(await repositories.open(repo), branch, since, heads)),
+    impactedTargets: (repo, _prNumber, headSha, branch) =>
+      guarded(async () => targetsOfPaths(await repositories.open(repo), headSha, branch)),
     buildRun: (request) =>
       guarded(async () => {
         const repo = await repositories.open(request.repo);

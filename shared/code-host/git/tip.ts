@@ -27,14 +27,18 @@ export async function targetSha(repo: Repository, branch: string): Promise<Commi
 export async function tipAt(repo: Repository, sha: CommitSha): Promise<Tip> {
   const commit = await readCommit(repo.objects, sha);
   if (commit === undefined) throw new HostUnavailable(`commit ${sha} of the target branch cannot be read`);
-  return { sha, tree: commit.tree, ...requiredBy(await readConfigFile(repo.objects, sha)) };
+  return { sha, tree: commit.tree, ...saidBy(await readConfigFile(repo.objects, sha)) };
 }
 
-function requiredBy(read: ConfigRead): Pick<Tip, "required" | "configProblem"> {
+function saidBy(read: ConfigRead): Omit<Tip, "sha" | "tree"> {
   if (read.kind === "NONE") return { required: null, configProblem: null };
   if (read.kind === "PROBLEM") return { required: null, configProblem: read.what };
   const statuses = read.config.requiredStatuses ?? [...read.config.checks.keys()];
-  return { required: statuses.length === 0 ? null : { source: "CONFIG_FILE", statuses }, configProblem: null };
+  return {
+    required: statuses.length === 0 ? null : { source: "CONFIG_FILE", statuses },
+    configProblem: null,
+    ...(read.config.targets === undefined ? {} : { targetsFromPaths: true }),
+  };
 }
 
 /** Heads among the commits that the branch gained. Nothing is claimed when its earlier place is unknown or gone. */

@@ -3,8 +3,10 @@ import { type QueueKey, queueLabel } from "../../kernel/ids.ts";
 import { MINUTE_MS } from "../../kernel/time.ts";
 import { retryAt } from "../engine/backoff.ts";
 import type { Effect, QueueEvent } from "../engine/types.ts";
+import { compareTargets } from "./compare.ts";
 import type { ClaimedEffect, QueueApp } from "./ports.ts";
 import { patiently } from "./retry.ts";
+import { computeTargets } from "./targets.ts";
 
 /** Longer than any effect takes; one whose worker died is taken over then. */
 const LEASE_MS = 2 * MINUTE_MS;
@@ -30,11 +32,11 @@ async function settle(app: QueueApp, key: QueueKey, claimed: ClaimedEffect, perf
 }
 
 async function attempt(app: QueueApp, key: QueueKey, { effect }: ClaimedEffect): Promise<Performed> {
-  const host = app.hosts(key.org, key.repo.host);
-  const missing = `no code host is connected for ${key.repo.host}`;
-  if (host === undefined) return unavailable(effect, missing, "NOT_CONNECTED");
   try {
-    return await onHost(app, host, key, effect);
+    if (effect.type === "compare-targets") return { result: await compareTargets(app, key, effect) };
+    const host = app.hosts(key.org, key.repo.host);
+    if (host !== undefined) return await onHost(app, host, key, effect);
+    return unavailable(effect, `no code host is connected for ${key.repo.host}`, "NOT_CONNECTED");
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     const isOurs = !(error instanceof HostUnavailable);
@@ -63,7 +65,9 @@ function unavailable(effect: Effect, what: string, kind: "NOT_CONNECTED" | "UNRE
   }
 }
 
-async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: Effect): Promise<Performed> {
+type OnHost = Exclude<Effect, { type: "compare-targets" }>;
+
+async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: OnHost): Promise<Performed> {
   const { repo, branch } = key;
   switch (effect.type) {
     case "build-run":
@@ -80,9 +84,8 @@ async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: Effe
       return { result: await land(host, key, effect) };
     case "read-pull-request":
       return { result: await readPullRequest(app, host, key, effect.prNumber) };
-    case "compare-targets":
     case "compute-targets":
-      return { again: "not here yet" };
+      return { result: await computeTargets(app, host, key, effect) };
     case "read-tip": {
       const read = await host.tip(repo, branch, effect.since, await liveHeads(app, key));
       if (read === "MISSING") {

@@ -162,23 +162,42 @@ export type EffectTrouble = { readonly effect: Effect; readonly what: string; re
 
 export type ClaimedEffect = { readonly effect: Effect; readonly owner: string; readonly attempts: number };
 
+export const TARGETS_SOURCES = ["UPLOAD", "PATHS"] as const;
+/** Who said it: somebody who sent them, or the service itself, from the paths that the commit changes. */
+export type TargetsSource = (typeof TARGETS_SOURCES)[number];
+
 /** Impacted targets of one commit of a PR. */
 export type TargetsRecord = {
   readonly targets: Targets;
+  readonly source: TargetsSource;
   /** The first thousand, for showing; empty for ALL. */
   readonly shown: readonly string[];
 };
 
+export type TargetSet = Extract<Targets, { kind: "SET" }>;
+
+/** Two words for each target, the lower one first: 64 bits that are equal for equal targets. */
+export type Hashes = Uint32Array;
+
 export type TargetsStore = {
   readonly find: (org: OrgSlug, repo: RepoKey, prNumber: number, sha: CommitSha) => Promise<TargetsRecord | undefined>;
-  /** Stores the set (the blob before the pointer). `targets` holds each string once. */
+  /**
+   * Stores the set, before what names it. `targets` holds each string once. Answers what stands: an upload replaces
+   * everything, and what was found from paths never replaces an upload.
+   */
   readonly put: (
     org: OrgSlug,
     repo: RepoKey,
     prNumber: number,
     sha: CommitSha,
     targets: "ALL" | readonly string[],
+    source: TargetsSource,
   ) => Promise<TargetsRecord>;
+  /**
+   * What sets are compared by, by digest, also of sets that have been replaced since. One that cannot be found, or is
+   * damaged, is left out. All of them are in memory at once: ask for a few megabytes at a time.
+   */
+  readonly hashes: (org: OrgSlug, sets: readonly TargetSet[]) => Promise<ReadonlyMap<string, Hashes>>;
 };
 
 /** Bytes too large for the table. Keys are chosen by the caller; writing one twice is writing it once. */

@@ -1,6 +1,7 @@
-import { HostUnavailable } from "../../code-host/port.ts";
+import { type CodeHost, HostUnavailable } from "../../code-host/port.ts";
 import type { CommitSha, QueueKey } from "../../kernel/ids.ts";
 import { fail, ok, type Result } from "../../kernel/result.ts";
+import type { Effect, QueueEvent } from "../engine/types.ts";
 import { noQueue } from "./faults.ts";
 import type { QueueApp, Recording, TargetsRecord } from "./ports.ts";
 import { RACED, untilUncontended } from "./retry.ts";
@@ -29,7 +30,7 @@ export async function setTargets(app: QueueApp, asked: SettingTargets, record: R
   const sha = await shaOf(app, asked);
   if (!sha.ok) return sha;
   const targets = asked.targets === "ALL" ? asked.targets : [...new Set(asked.targets)];
-  const stored = await app.targets.put(key.org, key.repo, prNumber, sha.value, targets);
+  const stored = await app.targets.put(key.org, key.repo, prNumber, sha.value, targets, "UPLOAD");
   const set: TargetsSet = { prNumber, sha: sha.value, targets: stored.targets };
   return untilUncontended(async () => {
     const live = await app.queues.entry(key, prNumber);
@@ -56,4 +57,23 @@ async function shaOf(
     if (error instanceof HostUnavailable) return cannotAsk;
     throw error;
   }
+}
+
+type Computing = Extract<Effect, { type: "compute-targets" }>;
+
+/**
+ * Finds the targets of a head from the paths that it changes; an upload for it stands. Null when it is not wanted any
+ * more: the entry has gone, or has another head.
+ */
+export async function computeTargets(
+  app: QueueApp,
+  host: CodeHost,
+  { org, repo, branch }: QueueKey,
+  { entry, prNumber, headSha }: Computing,
+): Promise<QueueEvent | null> {
+  const live = await app.queues.entry({ org, repo, branch }, prNumber);
+  if (live?.entry.id !== entry || live.entry.headSha !== headSha) return null;
+  const found = await host.impactedTargets(repo, prNumber, headSha, branch);
+  const { targets } = await app.targets.put(org, repo, prNumber, headSha, found, "PATHS");
+  return { type: "targets-computed", entry, headSha, targets };
 }

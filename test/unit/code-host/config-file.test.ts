@@ -18,12 +18,35 @@ describe(".mainline.yaml", () => {
           ["lint", "npx lint"],
         ]),
         requiredStatuses: ["lint", "other"],
+        targets: undefined,
       },
     });
   });
 
+  test("gives targets and their globs, and tells none from a mapping that is empty", () => {
+    const targetsOf = (text: string) => {
+      const answer = read(text);
+      return answer.kind === "READ" ? answer.config.targets : answer.kind;
+    };
+    expect(targetsOf("targets:\n  web: ['web/**']\n  api: [api/**, proto/**]\n")).toEqual(
+      new Map([
+        ["web", ["web/**"]],
+        ["api", ["api/**", "proto/**"]],
+      ]),
+    );
+    expect(targetsOf("targets: {__proto__: ['a/[id]/**'], none: []}")).toEqual(
+      new Map([
+        ["__proto__", ["a/[id]/**"]],
+        ["none", []],
+      ]),
+    );
+    expect(targetsOf("targets: {}")).toEqual(new Map());
+    expect(targetsOf("targets:\n")).toBeUndefined();
+    expect(targetsOf("checks: {unit: 'true'}")).toBeUndefined();
+  });
+
   test("ignores keys that it does not know, and may be empty", () => {
-    expect(read("targets: {web: ['web/**']}\nreports: ['*.xml']\n").kind).toBe("READ");
+    expect(read("reports: ['*.xml']\n").kind).toBe("READ");
     expect(read("").kind).toBe("READ");
     expect(read("# nothing\n").kind).toBe("READ");
     expect(read("checks:\nrequired_statuses:\n").kind).toBe("READ");
@@ -49,6 +72,19 @@ describe(".mainline.yaml", () => {
     ["the same name twice", "checks: {a: x, a: y}", /unique/u],
     ["required_statuses as text", "required_statuses: unit", /list of names/u],
     ["101 checks", `checks: {${Array.from({ length: 101 }, (_, index) => `c${index}: x`).join(", ")}}`, /at most 100/u],
+    ["targets as a list", "targets: ['web/**']", /targets: must map targets to lists of globs/u],
+    ["a glob that is no list", "targets: {web: 'web/**'}", /targets\.web: must be a list of globs/u],
+    ["a glob that is a number", "targets: {web: [5]}", /targets\.web\.0: a glob must be text/u],
+    ["an empty glob", "targets: {web: ['']}", /a glob must not be empty/u],
+    ["a glob of 201 characters", `targets: {web: ['${"x".repeat(201)}']}`, /a glob must be at most 200/u],
+    ["a glob that begins with a slash", "targets: {web: ['/web/**']}", /begins at the root/u],
+    ["a glob that leads out", "targets: {web: ['../web/**']}", /begins at the root/u],
+    ["a glob that ends in a slash", "targets: {web: ['web/']}", /folder\/\*\*/u],
+    ["a glob that excludes", "targets: {web: ['!web/**']}", /cannot exclude/u],
+    ["a glob with choices", "targets: {web: ['{web,app}/**']}", /no choices in braces/u],
+    ["a target with a newline", 'targets: {"a\\nb": ["x"]}', /a target must be printable/u],
+    ["a target without a name", 'targets: {"": ["x"]}', /a target must not be empty/u],
+    ["1,001 globs", `targets: {a: [${"x,".repeat(600)}], b: [${"y,".repeat(401)}]}`, /at most 1000 globs/u],
     ["more than 64 KiB", `# ${"x".repeat(64 * 1024)}`, /larger than 64 KiB/u],
     ["brackets without end", "[".repeat(60_000), /\.mainline\.yaml/u],
   ])("says what is wrong with %s", (_, text, words) => {

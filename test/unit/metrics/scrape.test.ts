@@ -30,9 +30,11 @@ beforeEach(async () => {
   now = NOW;
 });
 
+const unused = (): Promise<never> => Promise.reject(new Error("unused"));
+
 const app = (): QueueApp => ({
   queues,
-  targets: { find: () => Promise.reject(new Error("unused")), put: () => Promise.reject(new Error("unused")) },
+  targets: { find: unused, put: unused, hashes: unused },
   hosts: () => undefined,
   resolveSettings,
   passing: () => {},

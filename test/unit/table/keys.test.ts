@@ -67,6 +67,7 @@ describe("keys", () => {
       keys.endedRun(aKey, runId("r")),
       keys.logLine(aKey, at, 1),
       keys.targets(aKey.org, aKey.repo, 1, "sha"),
+      keys.targetHashes(aKey.org, "digest"),
       keys.branchPointer(aKey, "b"),
     ];
     const without = made.map((key) => key.pk.split("#")[0]).filter((first) => first !== "acme");
