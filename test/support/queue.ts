@@ -17,7 +17,8 @@ import {
   treeSha,
 } from "../../shared/kernel/ids.ts";
 import { type EpochMs, epochMs, HOUR_MS } from "../../shared/kernel/time.ts";
-import { explain, type Explanation } from "../../shared/queue/engine/explain.ts";
+import { explain } from "../../shared/queue/engine/explain.ts";
+import type { Explanation } from "../../shared/queue/engine/telling.ts";
 import { breachesOf, unexplained } from "../../shared/queue/engine/invariants.ts";
 import { newQueue } from "../../shared/queue/engine/new-queue.ts";
 import { admittedInOrder } from "../../shared/queue/engine/order.ts";

@@ -1,4 +1,4 @@
-import type { CommitSha, EntryId, RunId } from "../../kernel/ids.ts";
+import type { EntryId, RunId } from "../../kernel/ids.ts";
 import type { EpochMs } from "../../kernel/time.ts";
 import { bookkeeping } from "./bookkeeping.ts";
 import { clearedBy, type Standing, standingOf } from "./evidence.ts";

@@ -28,9 +28,13 @@ export function chancesNow(draft: Draft): Chances {
 
 const busyShare = (draft: Draft): number => mainSlotsUsed(draft) / Math.max(1, draft.config.settings.concurrency);
 
+/** How likely a run on these assumptions is needed, 0 to 1. */
+export const chanceOnPath = (chances: Chances, on: Assumptions): number =>
+  chanceOf(chances, on.predecessors, on.assumedOut);
+
 /** Whether a run on these assumptions is likely enough to be needed, for as busy as the slots are. */
 export const isWorthIt = (draft: Draft, chances: Chances, on: Assumptions): boolean =>
-  chanceOf(chances, on.predecessors, on.assumedOut) >= floorOf(busyShare(draft));
+  chanceOnPath(chances, on) >= floorOf(busyShare(draft));
 
 /**
  * The second most likely assumptions: the likeliest with the one predecessor turned over that is the least certain.
@@ -52,7 +56,7 @@ export function secondPathOf(draft: Draft, chances: Chances, group: Group): Assu
       const ratio = chance === 0 ? Number.POSITIVE_INFINITY : (1 - chance) / chance;
       if (ratio > best) [best, turned] = [ratio, id];
     }
-  if (turned === undefined || chanceOf(chances, on.predecessors, on.assumedOut) * best < floor) return undefined;
+  if (turned === undefined || chanceOnPath(chances, on) * best < floor) return undefined;
   return turnOver(draft, group, on, turned);
 }
 
