@@ -70,8 +70,9 @@ export type RunStatuses = {
 /** A connection to one code host, made for one organization; it is never used for another. */
 export type CodeHost = {
   /**
-   * Facts about a pull request; mergeability is judged against `targetBranch`'s present tip. A repository that is not
-   * there is HostUnavailable, here and everywhere: a disk that is away must not look like pull requests that are gone.
+   * Facts about a pull request; mergeability, and whether the head contains the target, are judged against
+   * `targetBranch`'s present tip. A repository that is not there is HostUnavailable, here and everywhere: a disk that is
+   * away must not look like pull requests that are gone.
    */
   readonly pullRequest: (
     repo: RepoKey,
@@ -113,9 +114,10 @@ export type CodeHost = {
   /** Ends the run's checks and removes its branch. A no-op for a run that is closed or unknown. */
   readonly closeRun: (repo: RepoKey, run: RunId, branch: string) => Promise<void>;
   /**
-   * Moves the target to the tested content in one compare-and-swap from `expectedTip`. A landing that succeeded before,
-   * and whose answer was lost, succeeds again with the same answer. Refuses a commit that is anything else than the
-   * expected tip with exactly these changes.
+   * Moves the target to the tested content in one compare-and-swap from `expectedTip`, all changes or none. A landing
+   * that succeeded before, and whose answer was lost, succeeds again with the same answer. Refuses a commit that is
+   * anything else than the expected tip with exactly these changes. Where the tested commit does not contain the expected
+   * tip, what lands is the changes merged onto that. A direct merge lands the content of the head, by the merge method.
    */
   readonly land: (
     request: LandRequest,

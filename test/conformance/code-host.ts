@@ -3,15 +3,8 @@
  * new, empty repository, and the few things that users of that host do to it.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  commitSha,
-  entryId,
-  type RepoKey,
-  runId,
-  type RunId,
-  treeSha,
-  type CommitSha,
-} from "../../shared/kernel/ids.ts";
+import { landingConformance } from "./landing.ts";
+import { commitSha, entryId, type RepoKey, runId, type RunId, type CommitSha } from "../../shared/kernel/ids.ts";
 import { epochMs } from "../../shared/kernel/time.ts";
 import {
   type BuildRequest,
@@ -36,6 +29,10 @@ export type HostFixture = {
     files: Readonly<Record<string, string | null>>,
     title: string,
   ) => Promise<CommitSha>;
+  /** Merges another commit into a pull request's head by hand, with these files as the outcome. */
+  readonly updatePullRequest: (prNumber: number, on: CommitSha, from: CommitSha, files: Files) => Promise<CommitSha>;
+  /** Has the checks of the head itself run, as a CI does on every push, and waits until all have passed. */
+  readonly proveHead: (prNumber: number) => Promise<void>;
   readonly closePullRequest: (prNumber: number) => Promise<void>;
   readonly draftPullRequest: (prNumber: number) => Promise<void>;
   readonly retargetPullRequest: (prNumber: number, branch: string) => Promise<void>;
@@ -53,13 +50,31 @@ export type HostFixture = {
   readonly dispose: () => Promise<void>;
 };
 
+export type Started = HostFixture & { readonly base: CommitSha };
+
+/** What tests begin with. */
+export type Given = {
+  /** A host with these checks, and this mapping of targets, at the tip of `main`. */
+  readonly start: (
+    checks?: Parameters<HostFixture["checks"]>[0],
+    targets?: Parameters<HostFixture["checks"]>[1],
+  ) => Promise<Started>;
+  readonly changeOf: (f: Started, prNumber: number) => Promise<Change>;
+  /** A run of these pull requests on top of the first tip, or of another base. */
+  readonly build: (
+    f: Started,
+    run: string,
+    numbers: readonly number[],
+    more?: Partial<BuildRequest>,
+  ) => Promise<{ readonly request: BuildRequest; readonly answer: Awaited<ReturnType<CodeHost["buildRun"]>> }>;
+  /** The landing of all that was built. */
+  readonly landing: (request: BuildRequest, built: Awaited<ReturnType<CodeHost["buildRun"]>>) => LandRequest;
+};
+
 export function codeHostConformance(name: string, makeFixture: () => Promise<HostFixture>): void {
   describe(`${name} as a code host`, () => {
     let fixture: HostFixture | undefined;
-    const start = async (
-      checks: Parameters<HostFixture["checks"]>[0] = { unit: "pass" },
-      targets?: Parameters<HostFixture["checks"]>[1],
-    ) => {
+    const start: Given["start"] = async (checks = { unit: "pass" }, targets) => {
       const made = await makeFixture();
       fixture = made;
       const base = await made.push("main", { "a.txt": "1\n2\n3\n", ...made.checks(checks, targets) }, "First");
@@ -69,14 +84,13 @@ export function codeHostConformance(name: string, makeFixture: () => Promise<Hos
       await fixture?.dispose();
       fixture = undefined;
     });
-    type Started = Awaited<ReturnType<typeof start>>;
 
-    const changeOf = async (f: Started, prNumber: number): Promise<Change> => {
+    const changeOf: Given["changeOf"] = async (f, prNumber) => {
       const facts = found(await f.host.pullRequest(f.repo, prNumber, "main"));
       const { headSha, title, author } = facts;
       return { entry: entryId(`e${prNumber}`), prNumber, headSha, title, author, date: epochMs(1_700_000_000_000) };
     };
-    const build = async (f: Started, run: string, numbers: readonly number[], more: Partial<BuildRequest> = {}) => {
+    const build: Given["build"] = async (f, run, numbers, more = {}) => {
       const changes = await Promise.all(numbers.map((number) => changeOf(f, number)));
       const request: BuildRequest = {
         run: runId(run),
@@ -90,7 +104,7 @@ export function codeHostConformance(name: string, makeFixture: () => Promise<Hos
       };
       return { request, answer: await f.host.buildRun(request) };
     };
-    const landing = (request: BuildRequest, built: Awaited<ReturnType<CodeHost["buildRun"]>>): LandRequest => {
+    const landing: Given["landing"] = (request, built) => {
       if (!built.ok) throw new Error(`not built: ${JSON.stringify(built.why)}`);
       const { run, repo, base, changes, mergeMethod } = request;
       return { run, repo, base, expectedTip: base, changes, mergeMethod, targetBranch: "main", ...built.value };
@@ -142,6 +156,38 @@ export function codeHostConformance(name: string, makeFixture: () => Promise<Hos
         expect(found(await f.host.pullRequest(f.repo, 1, "main")).state).toBe("CLOSED");
         const next = await f.openPullRequest(1, head, { "b.txt": "c\n" }, "Change b");
         expect(found(await f.host.pullRequest(f.repo, 1, "main"))).toMatchObject({ headSha: next, title: "Change b" });
+      });
+    });
+
+    describe("the statuses of a pull request's own head", () => {
+      const ownOf = async (f: Started, prNumber: number) =>
+        found(await f.host.pullRequest(f.repo, prNumber, "main")).own ?? null;
+
+      test("are told where it contains the target, until the target moves", async () => {
+        const f = await start({ unit: "pass", lint: "pass" });
+        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        expect(await ownOf(f, 1)).toBeNull();
+        await f.proveHead(1);
+        const own = await ownOf(f, 1);
+        expect(own).toMatchObject({ tip: f.base });
+        expect(own?.statuses).toEqual([
+          expect.objectContaining({ context: "unit", state: "SUCCESS" }),
+          expect.objectContaining({ context: "lint", state: "SUCCESS" }),
+        ]);
+        await f.push("main", { "x.txt": "x\n" });
+        expect(await ownOf(f, 1)).toBeNull();
+      });
+
+      test("are not those of an earlier head, or of a head that began before the present tip", async () => {
+        const f = await start();
+        const head = await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
+        await f.proveHead(1);
+        await f.openPullRequest(1, head, { "c.txt": "c\n" }, "Add c");
+        expect(await ownOf(f, 1)).toBeNull();
+        await f.push("main", { "x.txt": "x\n" });
+        await f.openPullRequest(2, f.base, { "d.txt": "d\n" }, "Add d");
+        await f.proveHead(2);
+        expect(await ownOf(f, 2)).toBeNull();
       });
     });
 
@@ -339,59 +385,7 @@ export function codeHostConformance(name: string, makeFixture: () => Promise<Hos
       });
     });
 
-    describe("landing", () => {
-      test.each(["MERGE_COMMIT", "SQUASH", "REBASE"] as const)(
-        "by %s moves the target to the tested content, once",
-        async (mergeMethod) => {
-          const f = await start();
-          await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
-          await f.openPullRequest(2, f.base, { "c.txt": "c\n" }, "Add c");
-          const { request, answer } = await build(f, "r1", [1, 2], { mergeMethod });
-          const asked = landing(request, answer);
-          const landed = await f.host.land(asked);
-          expect(landed).toMatchObject({ ok: true, value: { trees: "EQUAL", tip: { tree: asked.tree } } });
-          expect(await f.filesAt("main")).toEqual({ "a.txt": "1\n2\n3\n", "b.txt": "b\n", "c.txt": "c\n" });
-          expect(await f.host.land(asked)).toEqual(landed);
-        },
-      );
-
-      test("on a target that moved does nothing", async () => {
-        const f = await start();
-        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
-        const { request, answer } = await build(f, "r1", [1]);
-        const moved = await f.push("main", { "x.txt": "x\n" });
-        expect(await f.host.land(landing(request, answer))).toEqual({ ok: false, why: { kind: "TIP_MOVED" } });
-        expect(await f.host.tip(f.repo, "main", null, [])).toMatchObject({ tip: { sha: moved } });
-      });
-
-      test("of tested content on a tip that moved in another lane is a merge onto it", async () => {
-        const f = await start();
-        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
-        const { request, answer } = await build(f, "r1", [1]);
-        const expectedTip = await f.push("main", { "x.txt": "x\n" });
-        const landed = await f.host.land({ ...landing(request, answer), expectedTip });
-        expect(landed).toMatchObject({ ok: true, value: { trees: "EQUAL" } });
-        expect(await f.filesAt("main")).toEqual({ "a.txt": "1\n2\n3\n", "b.txt": "b\n", "x.txt": "x\n" });
-      });
-
-      test("that conflicts with another lane in text says so and does nothing", async () => {
-        const f = await start();
-        await f.openPullRequest(1, f.base, { "a.txt": "mine\n" }, "Mine");
-        const { request, answer } = await build(f, "r1", [1]);
-        const expectedTip = await f.push("main", { "a.txt": "theirs\n" });
-        const landed = await f.host.land({ ...landing(request, answer), expectedTip });
-        expect(landed).toMatchObject({ ok: false, why: { kind: "CONFLICT" } });
-        expect(await f.host.tip(f.repo, "main", null, [])).toMatchObject({ tip: { sha: expectedTip } });
-      });
-
-      test("of a commit that does not hold the tested content is refused", async () => {
-        const f = await start();
-        await f.openPullRequest(1, f.base, { "b.txt": "b\n" }, "Add b");
-        const { request, answer } = await build(f, "r1", [1]);
-        const landed = await f.host.land({ ...landing(request, answer), tree: treeSha("0".repeat(40)) });
-        expect(landed).toMatchObject({ ok: false, why: { kind: "REFUSED" } });
-      });
-    });
+    landingConformance({ start, changeOf, build, landing });
   });
 }
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { createGitHost } from "../../shared/code-host/git/host.ts";
 import { readPull, writePull } from "../../shared/code-host/git/pulls.ts";
 import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
-import { orgSlug } from "../../shared/kernel/ids.ts";
+import { orgSlug, runId } from "../../shared/kernel/ids.ts";
 import { silentLog } from "../../shared/kernel/log.ts";
 import { systemClock } from "../../shared/kernel/time.ts";
 import { aFolder, aRepository, config } from "../support/git-repository.ts";
-import { codeHostConformance, type HostFixture } from "./code-host.ts";
+import { codeHostConformance, ended, type HostFixture } from "./code-host.ts";
 
 const COMMANDS = {
   pass: "true",
@@ -37,6 +37,16 @@ codeHostConformance("the git host", async (): Promise<HostFixture> => {
     repo: origin.key,
     push: async (branch, files, message = "By hand") => origin.commit(branch, { files, message }),
     openPullRequest: async (prNumber, on, files, message) => origin.pullRequest(prNumber, { on, files, message }),
+    updatePullRequest: async (prNumber, on, from, files) =>
+      origin.pullRequest(prNumber, { on, alsoOn: from, files, message: "Update" }),
+    proveHead: async (prNumber) => {
+      const head = origin.sha(`refs/pull/${prNumber}/head`);
+      const run = runId(`head-of-${prNumber}`);
+      const branch = `mainline/pr-${prNumber}/${run}`;
+      const only = { base: head, changes: [], mergeMethod: "MERGE_COMMIT", required: [] } as const;
+      await host.buildRun({ run, repo: origin.key, branch, ...only });
+      await ended({ host, repo: origin.key }, run);
+    },
     closePullRequest: (prNumber) => pull(prNumber, { state: "closed" }),
     draftPullRequest: (prNumber) => pull(prNumber, { draft: true }),
     retargetPullRequest: (prNumber, base) => pull(prNumber, { base }),

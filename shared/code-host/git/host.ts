@@ -2,7 +2,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { OrgSlug, RunId } from "../../kernel/ids.ts";
+import type { CommitSha, OrgSlug, RunId } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type Clock, SECOND_MS } from "../../kernel/time.ts";
 import { type CodeHost, type HostNews, HostUnavailable } from "../port.ts";
@@ -77,7 +77,10 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
   return {
     org: options.org,
     pullRequest: (repo, prNumber, targetBranch) =>
-      guarded(async () => readPullRequest(await repositories.open(repo), prNumber, targetBranch, judgements)),
+      guarded(async () => {
+        const statusesOf = (head: CommitSha) => runs.statusesOfCommit(repo, head);
+        return readPullRequest(await repositories.open(repo), prNumber, targetBranch, { judgements, statusesOf });
+      }),
     tip: (repo, branch, since, heads) =>
       guarded(async () => readTip(await repositories.open(repo), branch, since, heads)),
     impactedTargets: (repo, _prNumber, headSha, branch) =>

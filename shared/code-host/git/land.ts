@@ -55,6 +55,8 @@ async function whatLands(repo: Repository, request: LandRequest): Promise<Candid
   // An expected tip that is not here was never seen on this repository's branch.
   if ((await readCommit(repo.objects, expectedTip)) === undefined) return MOVED;
   const descends = await isAncestor(repo.objects, expectedTip, commit);
+  if (request.run === null)
+    return descends ? headAsItLands(repo, request) : refused("its head does not contain the target");
   if (descends) return (await isTipAndChanges(repo, request)) ? { commit, tree } : refused(NOT_THOSE);
   const built = await buildStack(repo.objects, request.mergeMethod, expectedTip, request.changes);
   if (built.ok) return built.value;
@@ -78,6 +80,19 @@ async function isTipAndChanges(repo: Repository, { mergeMethod, expectedTip, cha
     if (built.ok && built.value.tree === tree) return true;
   }
   return false;
+}
+
+/**
+ * Without a run: the checks of the head itself prove its content, which comes onto the target by the queue's method like
+ * any other, so that what is built on top of it in advance is built on what lands. Where commits cannot be rebased one
+ * by one to the same content, the head lands as it is: it is the pull request's own commits on top of the target.
+ */
+async function headAsItLands(repo: Repository, request: LandRequest): Promise<Candidate | LandAnswer> {
+  const { mergeMethod, expectedTip, commit, tree, changes } = request;
+  if (changes.length !== 1 || changes[0]?.headSha !== commit) return refused(NOT_THOSE);
+  const built = await buildStack(repo.objects, mergeMethod, expectedTip, changes);
+  if (built.ok && built.value.tree === tree) return built.value;
+  return mergeMethod === "REBASE" ? { commit, tree } : refused(NOT_THOSE);
 }
 
 /** True when the target contains the commit because of this landing: now, or in an attempt whose answer was lost. */

@@ -1,10 +1,10 @@
 /** A pull request as the queue sees it: a ref, its tip commit, and what `npm run pr` and landing wrote down. */
 import { pathToFileURL } from "node:url";
 import type { CommitSha } from "../../kernel/ids.ts";
-import type { PullRequestFacts } from "../../queue/engine/types.ts";
+import type { OwnEvidence, PullRequestFacts, StatusCheck } from "../../queue/engine/types.ts";
 import { type Merged, mergeCommits, pathsInWords } from "./merge.ts";
 import { headRef, isBranchName, OWN_BRANCHES } from "./names.ts";
-import { readCommit } from "./objects.ts";
+import { type Commit, isAncestor, readCommit } from "./objects.ts";
 import { readMergedHead, readPull } from "./pulls.ts";
 import { defaultBranch, readRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
@@ -14,11 +14,18 @@ const MOST_REMEMBERED = 5_000;
 /** Commits never change, so neither does how two of them merge: the queue asks for the same pairs again and again. */
 export type Judgements = Map<string, Merged>;
 
+/** What is known beside the repository. */
+export type Known = {
+  readonly judgements: Judgements;
+  /** What runs of exactly this commit have reported; undefined where none has. */
+  readonly statusesOf: (head: CommitSha) => Promise<readonly StatusCheck[] | undefined>;
+};
+
 export async function readPullRequest(
   repo: Repository,
   prNumber: number,
   targetBranch: string,
-  judgements: Judgements,
+  known: Known,
 ): Promise<PullRequestFacts | "NOT_FOUND"> {
   if (!Number.isSafeInteger(prNumber) || prNumber < 1) return "NOT_FOUND";
   const refs = await readRefs(repo, ["refs/heads", headRef(prNumber)]);
@@ -39,8 +46,22 @@ export async function readPullRequest(
     headBranch: headBranch(refs, head, prNumber),
     baseBranch: pull.base ?? (await presentDefault(repo, refs)) ?? targetBranch,
     fromFork: false,
-    ...(await judge(repo, tip, head, targetBranch, judgements)),
+    ...(await judge(repo, tip, head, targetBranch, known.judgements)),
+    ...(await ownEvidence(repo, tip, head, commit, known)),
   };
+}
+
+/** Asked of few: only what a run has tested is worth a look at its history. */
+async function ownEvidence(
+  repo: Repository,
+  tip: CommitSha | undefined,
+  head: CommitSha,
+  { tree }: Commit,
+  { statusesOf }: Known,
+): Promise<{ readonly own?: OwnEvidence }> {
+  const statuses = tip === undefined ? undefined : await statusesOf(head);
+  if (tip === undefined || statuses === undefined || !(await isAncestor(repo.objects, tip, head))) return {};
+  return { own: { tip, tree, statuses } };
 }
 
 /** HEAD of a new bare repository often names a branch that nobody ever pushed; that says nothing. */

@@ -1,12 +1,14 @@
 /** The life of a run on this host: opened once, repeated in parts, closed; and taken up again after a crash. */
-import type { RunId } from "../../kernel/ids.ts";
+import type { CommitSha, RepoKey, RunId } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import { type Clock, DAY_MS } from "../../kernel/time.ts";
+import type { StatusCheck } from "../../queue/engine/types.ts";
 import type { HostNews, RunStatuses } from "../port.ts";
 import type { BuildAnswer } from "./build.ts";
 import { type Checks, type Live, statusesOf, unknownRun } from "./checks.ts";
 import { removeLeftovers } from "./execute.ts";
 import { removeFolder } from "./checkout.ts";
+import { createFinder } from "./finder.ts";
 import { type Check, type Job, type Jobs, TOMBSTONE } from "./job.ts";
 import type { JobAnswer } from "./new-job.ts";
 import { createSerial } from "./order.ts";
@@ -31,6 +33,7 @@ type Needs = {
 
 export function createRuns({ jobs, checks, repositories, news, log, clock, passing }: Needs) {
   const lives = new Map<RunId, Live>();
+  const finder = createFinder();
   const serial = createSerial();
   let stopping = false;
 
@@ -40,6 +43,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock, passi
     if (known !== undefined) return known;
     const job = await jobs.read(run);
     if (job === undefined) return undefined;
+    finder.add(job);
     const unsettled = job.branchGone ? [] : job.checks.filter((check) => check.state === "PENDING");
     for (const check of unsettled) await removeLeftovers(jobs.folder(run), check);
     const live: Live = { job, running: new Map() };
@@ -58,6 +62,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock, passi
       const closedAt = found?.job.closedAt ?? null;
       const live: Live = { job: { ...made.value, closedAt }, running: new Map() };
       await jobs.write(live.job);
+      finder.add(live.job);
       passing("host:job-recorded");
       // A close that overtook the building of its run: what was closed is not tested any more.
       if (closedAt !== null) await dropBranch(live);
@@ -115,6 +120,19 @@ export function createRuns({ jobs, checks, repositories, news, log, clock, passi
       : statusesOf(live.job, jobs.folder(run));
   };
 
+  /** What was reported of exactly this commit, by any run here that broke nowhere: rather by one that passed. */
+  const statusesOfCommit = async (repo: RepoKey, commit: CommitSha): Promise<readonly StatusCheck[] | undefined> => {
+    let latest: readonly StatusCheck[] | undefined;
+    for (const run of finder.runsOf(repo, commit)) {
+      const job = lives.get(run)?.job ?? (await jobs.read(run));
+      if (job === undefined || job.broken !== null) continue;
+      const reported = statusesOf(job, jobs.folder(run)).statuses;
+      if (reported.length > 0 && reported.every((one) => one.state === "SUCCESS")) return reported;
+      if (reported.some((one) => one.state !== "PENDING")) latest ??= reported;
+    }
+    return latest;
+  };
+
   const recoverOne = (run: RunId): Promise<void> =>
     serial(run, async () => {
       const live = await find(run);
@@ -137,7 +155,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock, passi
     await Promise.all([...lives.values()].map((live) => checks.stop(live)));
   };
 
-  return { open, close, repeat, statuses, recover, stop };
+  return { open, close, repeat, statuses, statusesOfCommit, recover, stop };
 }
 
 const built = ({ commit, tree }: Job): BuildAnswer => ({ ok: true, value: { commit, tree } });
