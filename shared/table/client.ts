@@ -71,6 +71,8 @@ const OUTAGES = new Set([
   "InternalServerError",
   "ServiceUnavailable",
   "TransactionInProgressException",
+  // A lone write met a transaction on its item, which is over in a moment.
+  "TransactionConflictException",
   "TimeoutError",
   "ECONNREFUSED",
   "ECONNRESET",
