@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { arithmetic } from "./arithmetic.ts";
 import { largeTargets } from "./large-targets.ts";
 import { oneRead } from "./one-read.ts";
+import { planning } from "./planning.ts";
 import { type Row, tableOf, writeJson } from "./report.ts";
 import { type BenchService, startService } from "./service.ts";
 import { steps } from "./steps.ts";
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   queue: wholeQueue,
   submit,
   step: steps,
+  plan: planning,
   targets: largeTargets,
 };
 

@@ -76,9 +76,9 @@ function waiting(draft: Draft, entry: Entry): readonly Blocker[] {
 
 /** Too much ahead of it is undecided: most likely a test started now would be in vain. */
 function unlikely(draft: Draft, group: Group): readonly Blocker[] {
-  const on = assumptionsFor(draft, group);
   const chances = chancesNow(draft);
-  if (group.isBisected || isWorthIt(draft, chances, on)) return [];
+  if (group.isBisected || isWorthIt(draft, chances, group)) return [];
+  const on = assumptionsFor(draft, group);
   const ahead = named(draft, [...on.predecessors, ...on.assumedOut]);
   const percent = Math.round(chanceOnPath(chances, on) * 100);
   const message = `${names(ahead)} ahead of it are undecided: a test now would be needed in ${percent} of 100 cases`;

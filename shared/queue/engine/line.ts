@@ -29,7 +29,7 @@ export class Line {
   /** By group: a bit for each group ahead that it depends on. Filled from the front, as far as somebody asked. */
   private readonly ahead: Uint32Array[] = [];
   private readonly idsAhead = new Map<number, readonly EntryId[]>();
-  private neighbours: readonly (readonly number[])[] | undefined;
+  private neighbours: readonly Uint32Array[] | undefined;
 
   constructor(state: Lined) {
     this.state = state;
@@ -57,6 +57,15 @@ export class Line {
     const ids = this.groupsAhead(group).flatMap((one) => one.members);
     this.idsAhead.set(group.at, ids);
     return ids;
+  }
+
+  /** The same one after the other: for whoever may have seen enough before the last. */
+  *eachPredecessor(group: Group): Generator<EntryId> {
+    const bits = this.state.mode === "SINGLE" ? undefined : this.bitsOf(group.at);
+    for (let at = 0; at < group.at; at += 1) {
+      if (bits !== undefined && !isSet(bits, at)) continue;
+      yield* this.groups[at]?.members ?? [];
+    }
   }
 
   hasPredecessors(group: Group): boolean {
@@ -92,28 +101,36 @@ export class Line {
 
   /** The nearest first: what one depends on is taken over whole, and need not be looked at again. */
   private closure(at: number): Uint32Array {
-    const bits = new Uint32Array((at + 31) >> 5);
     this.neighbours ??= neighboursOf(this.state, this.groups, this.groupsByEntry);
-    for (const other of this.neighbours[at] ?? []) {
-      if (isSet(bits, other)) continue;
-      bits[other >> 5] = (bits[other >> 5] ?? 0) | (1 << (other & 31));
-      const theirs = this.ahead[other];
-      theirs?.forEach((word, index) => {
-        if (word !== 0) bits[index] = (bits[index] ?? 0) | word;
-      });
-    }
+    const direct = this.neighbours[at] ?? new Uint32Array();
+    const bits = new Uint32Array(direct.length);
+    for (let word = direct.length - 1; word >= 0; word -= 1)
+      for (let left = open(direct, bits, word); left !== 0; left = open(direct, bits, word)) {
+        const nearest = (word << 5) + 31 - Math.clz32(left);
+        set(bits, nearest);
+        const theirs = this.ahead[nearest] ?? new Uint32Array();
+        for (let index = 0; index < theirs.length; index += 1) bits[index] = (bits[index] ?? 0) | (theirs[index] ?? 0);
+      }
     return bits;
   }
 }
 
+/** Direct neighbours in one word that are not reached yet. */
+const open = (direct: Uint32Array, reached: Uint32Array, word: number): number =>
+  ((direct[word] ?? 0) & ~(reached[word] ?? 0)) >>> 0;
+
+const set = (bits: Uint32Array, at: number): void => {
+  bits[at >> 5] = (bits[at >> 5] ?? 0) | (1 << (at & 31));
+};
+
 const isSet = (bits: Uint32Array, at: number): boolean => (((bits[at >> 5] ?? 0) >>> (at & 31)) & 1) === 1;
 
-/** Direct overlaps: for each group those ahead of it, nearest first. */
+/** Direct overlaps: for each group a bit for each one ahead of it. */
 function neighboursOf(
   state: Lined,
   groups: readonly Group[],
   groupsByEntry: ReadonlyMap<EntryId, Group>,
-): readonly (readonly number[])[] {
+): readonly Uint32Array[] {
   const byNumber = new Map<number, number>();
   const all: boolean[] = groups.map(() => false);
   const some: boolean[] = groups.map(() => false);
@@ -124,8 +141,8 @@ function neighboursOf(
     if (overlapsAll(entry)) all[at] = true;
     if (entry.lane !== null) byNumber.set(entry.lane.number, at);
   }
-  const found = groups.map(() => new Set<number>());
-  const join = (a: number, b: number): void => void found[Math.max(a, b)]?.add(Math.min(a, b));
+  const found = groups.map(({ at }) => new Uint32Array((at + 31) >> 5));
+  const join = (a: number, b: number): void => set(found[Math.max(a, b)] ?? NOBODY, Math.min(a, b));
   for (const [id, { at }] of groupsByEntry) {
     for (const number of state.entries.get(id)?.lane?.overlaps ?? []) {
       const other = byNumber.get(number);
@@ -134,8 +151,10 @@ function neighboursOf(
   }
   for (const [at, isAll] of all.entries())
     if (isAll) for (const { at: other } of groups) if (other !== at && some[other]) join(at, other);
-  return found.map((ahead) => [...ahead].sort((a, b) => b - a));
+  return found;
 }
+
+const NOBODY = new Uint32Array();
 
 function groupsOf(state: Lined): readonly Omit<Group, "at">[] {
   const order = admittedInOrder(state);

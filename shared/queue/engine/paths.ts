@@ -3,6 +3,7 @@ import type { Draft } from "./draft.ts";
 import type { Group } from "./line.ts";
 import { type Chances, chanceOf, chanceToLand, estimatesNow, floorOf, secondPathFloor } from "./policy.ts";
 import { type Assumptions, assumptionsFor, hasRunOn, mainSlotsUsed } from "./runs.ts";
+import { isLikelyToLand } from "./states.ts";
 
 /** How likely each entry lands as things stand; looked up once per entry and plan. */
 export function chancesNow(draft: Draft): Chances {
@@ -32,9 +33,16 @@ const busyShare = (draft: Draft): number => mainSlotsUsed(draft) / Math.max(1, d
 export const chanceOnPath = (chances: Chances, on: Assumptions): number =>
   chanceOf(chances, on.predecessors, on.assumedOut);
 
-/** Whether a run on these assumptions is likely enough to be needed, for as busy as the slots are. */
-export const isWorthIt = (draft: Draft, chances: Chances, on: Assumptions): boolean =>
-  chanceOnPath(chances, on) >= floorOf(busyShare(draft));
+/** The likeliest path is likely enough to be needed, for as busy as the slots are. Looks no further than that takes. */
+export function isWorthIt(draft: Draft, chances: Chances, group: Group): boolean {
+  const floor = floorOf(busyShare(draft));
+  let chance = 1;
+  for (const id of draft.line().eachPredecessor(group)) {
+    chance *= isLikelyToLand(draft, id) ? chances(id) : 1 - chances(id);
+    if (chance < floor) return false;
+  }
+  return true;
+}
 
 /**
  * The second most likely assumptions: the likeliest with the one predecessor turned over that is the least certain.
@@ -42,7 +50,8 @@ export const isWorthIt = (draft: Draft, chances: Chances, on: Assumptions): bool
  */
 export function secondPathOf(draft: Draft, chances: Chances, group: Group): Assumptions | undefined {
   const floor = secondPathFloor(busyShare(draft));
-  if (floor > 1) return undefined;
+  const [first] = group.members;
+  if (floor > 1 || first === undefined || draft.runsOf(first).length === 0) return undefined;
   const on = assumptionsFor(draft, group);
   if (!hasRunOn(draft, group, on)) return undefined;
   let turned: EntryId | undefined;

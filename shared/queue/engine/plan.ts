@@ -147,9 +147,9 @@ function startRuns(draft: Draft, permits: Permits): void {
       group.members.some((id) => mergesDirectly(draft, permits, id))
     )
       continue;
+    if (!urgent && !isWorthIt(draft, chances, group)) continue;
     const on = assumptionsFor(draft, group);
     if (hasRunOn(draft, group, on) || conflicts(draft, group, on)) continue;
-    if (!urgent && !isWorthIt(draft, chances, on)) continue;
     const batch = batchFrom(draft, group, permits);
     if (batch.waitsUntil !== undefined) continue;
     if (!join(draft, group, batch.members) || !draft.hasRoom()) return;
