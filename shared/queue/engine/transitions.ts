@@ -2,7 +2,7 @@ import type { EntryState, Move, Reason } from "./types.ts";
 
 /**
  * Which state may follow which: the table of the design, complete, so that a move that is not in it is a bug. `null` is
- * the beginning. What is listed for bisection, optimism and direct merging is legal already and does not happen yet.
+ * the beginning.
  */
 const NEXT: Readonly<Record<EntryState | "NONE", readonly EntryState[]>> = {
   NONE: ["NOT_READY"],
@@ -18,10 +18,11 @@ const NEXT: Readonly<Record<EntryState | "NONE", readonly EntryState[]>> = {
 
 /** The reasons that end a submission, by where it ends and where it stood; any other state ends for none of them. */
 const MERGED_FROM: Readonly<Partial<Record<EntryState, readonly Reason[]>>> = {
+  PENDING: ["MERGED_DIRECTLY", "MERGED_BY_HAND"],
   TESTS_PASSED: ["MERGED", "MERGED_BY_HAND"],
 };
 const FAILED_FROM: Readonly<Partial<Record<EntryState, readonly Reason[]>>> = {
-  PENDING: ["CANNOT_BE_BUILT"],
+  PENDING: ["CANNOT_BE_BUILT", "LANDING_REFUSED"],
   TESTS_PASSED: ["LANDING_REFUSED"],
   PENDING_FAILURE: ["TESTS_FAILED", "TESTING_TIMEOUT", "NO_REQUIRED_STATUSES"],
 };
