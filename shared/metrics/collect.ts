@@ -107,6 +107,12 @@ function ofAllTime({ totals }: QueueFacts, type: QueueType) {
     }),
     mainline_check_repeats_total: numberOf(main(totals.repeats)),
     mainline_landings_total: numberOf(main(totals.landings)),
+    mainline_flaky_test_runs_total: numberOf(main(totals.flakes)),
+    mainline_batches_total: by("what", { tested: main(totals.batches), bisected: main(totals.bisections) }),
+    mainline_pull_requests_merged_unproven_total: by("how", {
+      by_successor: main(totals.mergedByOptimism),
+      directly: main(totals.mergedDirectly),
+    }),
     mainline_test_runs_per_merged_pull_request: numberOf(totals.merged === 0 ? 0 : started[type] / totals.merged),
   };
 }
@@ -118,14 +124,6 @@ const ofQueue = (queue: QueueFacts, type: QueueType) => ({
   ),
   mainline_queue_concurrency: numberOf(type === "main" ? queue.concurrency : queue.bisectionConcurrency),
   mainline_queue_overdue_seconds: numberOf(queue.overdueMs / 1000),
-  mainline_bisection_depth: numberOf(type === "main" ? 0 : bisectionDepth(queue.runs)),
+  mainline_bisection_depth: numberOf(type === "main" ? 0 : queue.bisectionDepth),
   mainline_metrics_collected_timestamp_seconds: numberOf(queue.at / 1000),
 });
-
-/** A failed group stays in the queue as a run until its parts are judged: how many of them are around one another. */
-function bisectionDepth(runs: readonly RunFacts[]): number {
-  const groups = runs.map((run) => new Set(run.group));
-  const around = (inner: RunFacts): number =>
-    groups.filter((outer) => outer.size > inner.group.length && inner.group.every((id) => outer.has(id))).length;
-  return Math.max(0, ...runs.filter(isBisection).map(around));
-}

@@ -47,6 +47,14 @@ export type TotalFacts = {
   readonly runsCancelled: number;
   readonly repeats: number;
   readonly landings: number;
+  /** Test runs that failed and then passed on the same content. */
+  readonly flakes: number;
+  /** Batches of several that were tested, and those that were taken apart. */
+  readonly batches: number;
+  readonly bisections: number;
+  /** Merged because a run of a successor that contains them passed; and without a run, by their own statuses. */
+  readonly mergedByOptimism: number;
+  readonly mergedDirectly: number;
 };
 
 export const QUEUE_STATES = ["RUNNING", "PAUSED", "DRAINING", "SWITCHING_MODES"] as const;
@@ -57,6 +65,8 @@ export type QueueFacts = {
   readonly state: (typeof QUEUE_STATES)[number];
   readonly concurrency: number;
   readonly bisectionConcurrency: number;
+  /** How many failed groups around it the smallest group under bisection was taken from; 0 without a bisection. */
+  readonly bisectionDepth: number;
   /** How long the loop has been due to look at the queue and has not. */
   readonly overdueMs: number;
   /** Live ones, and those that ended since `since`; each once. */

@@ -62,6 +62,17 @@ export const SERIES = {
   ),
   mainline_check_repeats_total: counter("Repeats of failed checks since the queue was made."),
   mainline_landings_total: counter("Times that the queue has moved its target branch since it was made."),
+  mainline_flaky_test_runs_total: counter(
+    "Test runs that failed and then passed on the same content, since the queue was made.",
+  ),
+  mainline_batches_total: counter(
+    "Batches of several pull requests since the queue was made: tested, and of those bisected because they failed.",
+    "what",
+  ),
+  mainline_pull_requests_merged_unproven_total: counter(
+    "Pull requests merged without a passed test of their own, since the queue was made: by_successor, because the test of one behind them that contains them passed (canOptimisticallyMerge); directly, by their own statuses (directMergeMode).",
+    "how",
+  ),
 
   mainline_queue_state: gauge("1 for the state that the queue is in, 0 for the others.", "state"),
   mainline_queue_oldest_entry_age_seconds: gauge(

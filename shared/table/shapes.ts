@@ -215,7 +215,7 @@ export const landedStep = z.object({
 
 export const bisection = z.object({
   group: z.string().transform(groupId),
-  parts: z.array(z.array(entryIdShape)),
+  parts: z.array(z.object({ members: z.array(entryIdShape), depth: count })),
 });
 
 export const untold = shapeOf<Untold>()(

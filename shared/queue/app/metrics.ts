@@ -34,6 +34,7 @@ async function factsOf(app: QueueApp, key: QueueKey) {
     submissions: [...live.map((one) => submission(one.entry)), ...ended.map(submission)],
     runs: runsOf(queue),
     totals: queue.meta.totals,
+    bisectionDepth: Math.max(0, ...queue.meta.bisections.flatMap((one) => one.parts.map((part) => part.depth))),
     at,
     since,
   };

@@ -46,8 +46,10 @@ function withParts(draft: Draft, group: Group, parts: readonly (readonly EntryId
   const batch = first === undefined ? null : (draft.entries.get(first)?.group ?? null);
   if (batch === null) return draft.bisections;
   const known = draft.bisections.find((one) => one.group === batch);
-  if (known === undefined) return [...draft.bisections, { group: batch, parts }];
-  const next = known.parts.flatMap((part) => (first !== undefined && part.includes(first) ? parts : [part]));
+  const deeper = (depth: number): Bisection["parts"] => parts.map((members) => ({ members, depth: depth + 1 }));
+  if (known === undefined) return [...draft.bisections, { group: batch, parts: deeper(0) }];
+  const isThis = ({ members }: Bisection["parts"][number]): boolean => first !== undefined && members.includes(first);
+  const next = known.parts.flatMap((part) => (isThis(part) ? deeper(part.depth) : [part]));
   return draft.bisections.map((one) => (one === known ? { group: batch, parts: next } : one));
 }
 

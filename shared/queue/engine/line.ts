@@ -182,7 +182,7 @@ function partsOf(state: Lined, id: Entry["group"], members: readonly EntryId[]):
   const bisection = state.bisections.find((one) => one.group === id);
   if (bisection === undefined) return [{ members, isBisected: false }];
   return bisection.parts.flatMap((part) => {
-    const left = part.filter((one) => members.includes(one));
+    const left = part.members.filter((one) => members.includes(one));
     return left.length === 0 ? [] : [{ members: left, isBisected: true }];
   });
 }

@@ -318,7 +318,11 @@ export type LandedStep = {
  * A batch that failed and is taken apart: each part is tested on all parts before it, in slots of its own. Members that
  * have ended are still named here, until all have.
  */
-export type Bisection = { readonly group: GroupId; readonly parts: readonly (readonly EntryId[])[] };
+export type Bisection = {
+  readonly group: GroupId;
+  /** `depth`: how many failed groups around it the part was taken from. */
+  readonly parts: readonly { readonly members: readonly EntryId[]; readonly depth: number }[];
+};
 
 /** Entries whose run was closed and whose states are still to be set anew: what one step had no room for. */
 export type Untold = {

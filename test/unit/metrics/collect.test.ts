@@ -40,7 +40,7 @@ describe("what is in the queue now", () => {
       aRun({ kind: "BISECTION", group: ["a", "b"], inProgress: false }),
       aRun({ kind: "BISECTION", group: ["a"] }),
     ];
-    const queue = aQueue({ submissions, runs });
+    const queue = aQueue({ submissions, runs, bisectionDepth: 2 });
     expect(value(queue)("mq_depth_current")).toBe(3);
     expect(value(queue, "bisection")("mq_depth_current")).toBe(2);
     expect(value(queue, "bisection")("mainline_bisection_depth")).toBe(2);
@@ -113,7 +113,19 @@ describe("the last hour", () => {
 });
 
 describe("since the queue was made", () => {
-  const totals = { ...noTotals, merged: 4, runsStarted: 10, bisectionRunsStarted: 2, runsPassed: 5, landings: 3 };
+  const totals = {
+    ...noTotals,
+    merged: 4,
+    runsStarted: 10,
+    bisectionRunsStarted: 2,
+    runsPassed: 5,
+    landings: 3,
+    flakes: 6,
+    batches: 7,
+    bisections: 1,
+    mergedByOptimism: 2,
+    mergedDirectly: 9,
+  };
 
   test("totals stand in the main lane, tests started in the lane they were in", () => {
     const of = value(aQueue({ totals }));
@@ -121,6 +133,10 @@ describe("since the queue was made", () => {
     expect(of("mainline_test_runs_started_total")).toBe(8);
     expect(of("mainline_test_runs_concluded_total", "passed")).toBe(5);
     expect(of("mainline_landings_total")).toBe(3);
+    expect(of("mainline_flaky_test_runs_total")).toBe(6);
+    expect([of("mainline_batches_total", "tested"), of("mainline_batches_total", "bisected")]).toEqual([7, 1]);
+    const unproven = (how: string) => of("mainline_pull_requests_merged_unproven_total", how);
+    expect([unproven("by_successor"), unproven("directly")]).toEqual([2, 9]);
     expect(of("mainline_test_runs_per_merged_pull_request")).toBe(2);
     const bisection = value(aQueue({ totals }), "bisection");
     expect(bisection("mainline_test_runs_started_total")).toBe(2);

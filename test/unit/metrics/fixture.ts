@@ -38,6 +38,11 @@ export const noTotals: QueueFacts["totals"] = {
   runsCancelled: 0,
   repeats: 0,
   landings: 0,
+  flakes: 0,
+  batches: 0,
+  bisections: 0,
+  mergedByOptimism: 0,
+  mergedDirectly: 0,
 };
 
 export const aQueue = (change: Partial<QueueFacts> = {}): QueueFacts => ({
@@ -46,6 +51,7 @@ export const aQueue = (change: Partial<QueueFacts> = {}): QueueFacts => ({
   state: "RUNNING",
   concurrency: 5,
   bisectionConcurrency: 2,
+  bisectionDepth: 0,
   overdueMs: 0,
   submissions: [],
   runs: [],
