@@ -37,6 +37,8 @@ type Drive = {
 
 /** Pull requests are numbered from 1. */
 const changeOf = (prNumber: number): number => prNumber - 1;
+/** The engine counts from 1970, the world from its start. */
+const sinceStart = (at: EpochMs): number => at - START;
 const tipAfter = (landed: number) => aTip(`tip-${landed}`, [CHECK]);
 
 export function drive(world: World, settings: QueueSettingsPatch): Ledger {
@@ -62,18 +64,18 @@ export function drive(world: World, settings: QueueSettingsPatch): Ledger {
     wakeAt: undefined,
   };
   for (let arriving = 0; ; ) {
-    const arrivesAt = arriving < world.count ? START + (world.arrivesAt[arriving] ?? 0) : undefined;
-    const endsAt = drive.runners.nextEnd();
-    const nowMs = Math.min(arrivesAt ?? Infinity, endsAt ?? Infinity, drive.wakeAt ?? Infinity);
+    const arrivesAt = world.arrivesAt[arriving] ?? Infinity;
+    const endsAt = drive.runners.nextEnd() ?? Infinity;
+    const wakesAt = drive.wakeAt === undefined ? Infinity : sinceStart(drive.wakeAt);
+    const nowMs = Math.min(arrivesAt, endsAt, wakesAt);
     if (nowMs === Infinity) return finished(drive);
-    drive.now = later(START, nowMs - START);
+    drive.now = later(START, nowMs);
     if (endsAt === nowMs) endRun(drive);
-    else if (drive.wakeAt === nowMs) drive.inbox.push({ type: "wake" });
+    else if (wakesAt === nowMs) drive.inbox.push({ type: "wake" });
     else {
-      const number = arriving + 1;
-      const targets = { kind: "SET", digest: `targets-${number}`, count: 1 } as const;
-      drive.inbox.push({ type: "submitted", entry: aSubmission(number, drive.now, { targets }) });
       arriving += 1;
+      const targets = { kind: "SET", digest: `targets-${arriving}`, count: 1 } as const;
+      drive.inbox.push({ type: "submitted", entry: aSubmission(arriving, drive.now, { targets }) });
     }
     goOn(drive);
   }
@@ -93,7 +95,7 @@ function goOn(drive: Drive): void {
 
 function noteEnd({ ledger, trunk, now }: Drive, { state, prNumber, conclusion }: Entry): void {
   const change = changeOf(prNumber);
-  if (state === "FAILED") noteEjected(ledger, trunk, change, now - START);
+  if (state === "FAILED") noteEjected(ledger, trunk, change, sinceStart(now));
   else if (state !== "MERGED" || ledger.landed[change] !== 1)
     throw new Error(`#${prNumber} ended as ${state}: ${conclusion?.message ?? "no conclusion"}`);
 }
@@ -122,11 +124,11 @@ function begin({ world, trunk, runners, built, now }: Drive, run: RunId, repeat:
   const wholeMs = tested.reduce((longest, change) => Math.max(longest, world.takes[change] ?? 0), 0);
   const takesMs = repeat === 0 ? wholeMs : Math.max(1, Math.round(wholeMs * world.load.repeatShare));
   const passes = (): boolean => outcomeOf(trunk, base, onTop);
-  runners.begin({ run, repeat, rank: repeat > 0 ? "REPEAT" : made.rank, tested, takesMs, passes }, now - START);
+  runners.begin({ run, repeat, rank: repeat > 0 ? "REPEAT" : made.rank, tested, takesMs, passes }, sinceStart(now));
 }
 
 function endRun(drive: Drive): void {
-  const ended = drive.runners.end(drive.now - START);
+  const ended = drive.runners.end(sinceStart(drive.now));
   if (ended === undefined) return;
   const { run, repeat } = ended.job;
   const statuses = [status(CHECK, ended.passed ? "SUCCESS" : "FAILURE")];
@@ -150,7 +152,7 @@ function perform(drive: Drive, effect: Effect): void {
       return begin(drive, effect.run, effect.repeat);
     case "close-run":
       drive.built.delete(effect.run);
-      return runners.stop(effect.run, now - START);
+      return runners.stop(effect.run, sinceStart(now));
     case "compare-targets": {
       const change = changeOf(effect.prNumber);
       drive.numbers.set(change, effect.number);
@@ -161,7 +163,7 @@ function perform(drive: Drive, effect: Effect): void {
       return;
     }
     case "land": {
-      for (const { prNumber } of effect.changes) noteLanded(drive.ledger, trunk, changeOf(prNumber), now - START);
+      for (const { prNumber } of effect.changes) noteLanded(drive.ledger, trunk, changeOf(prNumber), sinceStart(now));
       const tip = tipAfter(trunk.landed);
       drive.landedAt.set(tip.sha, trunk.landed);
       const entries = effect.changes.map((change) => change.entry);
