@@ -3,7 +3,7 @@ import { queueLabel } from "../../kernel/ids.ts";
 import { later, MINUTE_MS } from "../../kernel/time.ts";
 import { Unavailable } from "../../kernel/unavailable.ts";
 import { changesAnything, foldQueue } from "./fold-queue.ts";
-import type { QueueApp } from "./ports.ts";
+import type { LoadedQueue, QueueApp } from "./ports.ts";
 
 /** A call stops there, so that no queue keeps others waiting; what is left is picked up at once by the next. */
 const COMMITS_MAX = 25;
@@ -24,12 +24,25 @@ async function advanceOnce(app: QueueApp, key: QueueKey): Promise<"DONE" | "AGAI
   const queue = await app.queues.load(key);
   const now = app.clock();
   if (queue === undefined || (queue.degraded !== null && queue.degraded.retryAt > now)) return "DONE";
-  const folded = foldQueue(queue, now);
-  if (!changesAnything(queue, folded)) return "DONE";
-  app.passing("advance:before-commit");
-  const done = await app.queues.commit(queue, folded, now);
-  app.passing("advance:after-commit");
-  return done === "CONFLICT" || folded.decision.more ? "AGAIN" : "DONE";
+  try {
+    const folded = foldQueue(queue, now);
+    if (!changesAnything(queue, folded)) return "DONE";
+    app.passing("advance:before-commit");
+    const done = await app.queues.commit(queue, folded, now);
+    app.passing("advance:after-commit");
+    return done === "CONFLICT" || folded.decision.more ? "AGAIN" : "DONE";
+  } catch (error) {
+    if (error instanceof Unavailable || !(await isOutdated(app, queue))) throw error;
+    return "AGAIN";
+  }
+}
+
+/**
+ * Somebody committed while it was read, so that it may be half of the old and half of the new: no decision on it would
+ * have been written, and one that cannot be made says nothing about the queue. The version is read before all else.
+ */
+async function isOutdated(app: QueueApp, { record, version }: LoadedQueue): Promise<boolean> {
+  return (await app.queues.view(record.key))?.version !== version;
 }
 
 const DEGRADED_MS = MINUTE_MS;
