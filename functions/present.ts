@@ -7,7 +7,7 @@ import { toRfc3339 } from "../shared/kernel/time.ts";
 import type { Recording } from "../shared/queue/app/ports.ts";
 import type { ExplanationView, PullRequestView } from "../shared/queue/app/pull-requests.ts";
 import type { QueueView } from "../shared/queue/app/queues.ts";
-import { isInQueue } from "../shared/queue/app/shown.ts";
+import { type EntryView, isInQueue } from "../shared/queue/app/shown.ts";
 import type { TargetsView, TestRunView } from "../shared/queue/app/test-runs.ts";
 import { isUrgent } from "../shared/queue/engine/order.ts";
 import type { Entry, Move, StatusCheck } from "../shared/queue/engine/types.ts";
@@ -33,7 +33,7 @@ type PullRequest = ReplyOf<"submit-pull-request">;
 /** States in which the run that decided about it is known. */
 const DECIDED: ReadonlySet<Entry["state"]> = new Set(["TESTS_PASSED", "MERGED", "FAILED"]);
 
-export function pullRequest(branch: string, { entry, timeline }: PullRequestView): PullRequest {
+export function pullRequest(branch: string, { entry, requiresTargets, timeline }: PullRequestView): PullRequest {
   const { pr } = entry;
   return {
     id: entry.id,
@@ -41,8 +41,7 @@ export function pullRequest(branch: string, { entry, timeline }: PullRequestView
     stateChangedAt: toRfc3339(entry.stateChangedAt),
     readiness: {
       hasImpactedTargets: entry.targets !== null,
-      // Until lanes are made from targets, a parallel queue treats every PR as ALL and asks nobody for them.
-      requiresImpactedTargets: false,
+      requiresImpactedTargets: requiresTargets,
       doesBaseBranchMatch: pr?.baseBranch === branch,
       gitHubMergeability: pr?.mergeability ?? "UNSPECIFIED",
     },
@@ -68,8 +67,8 @@ export function pullRequest(branch: string, { entry, timeline }: PullRequestView
 /** For the endpoints that answer the PR they changed. */
 export const entryPresenter =
   (branch: string) =>
-  (entry: Entry): PullRequest =>
-    pullRequest(branch, { entry });
+  (view: EntryView): PullRequest =>
+    pullRequest(branch, view);
 
 const move = (one: Move) => ({
   at: toRfc3339(one.at),
@@ -104,9 +103,10 @@ const QUEUE_BYTES_MAX = 5_000_000;
 
 export function queueWithEntries(view: QueueView, entries: readonly Entry[]): ReplyOf<"get-queue"> {
   const shown: PullRequest[] = [];
+  const requiresTargets = view.settings.mode === "PARALLEL";
   let bytes = 0;
   for (const entry of entries) {
-    const one = pullRequest(view.branch, { entry });
+    const one = pullRequest(view.branch, { entry, requiresTargets });
     bytes += Buffer.byteLength(JSON.stringify(one)) + 1;
     if (bytes > QUEUE_BYTES_MAX) break;
     shown.push(one);

@@ -7,6 +7,6 @@ export const handler = serve("get-submitted-pull-requests", async ({ input, prin
   const numbers = [...new Set(input.prs.map((pr) => pr.number))];
   const found = await getPullRequests(app, keyOf(principal.org, input), numbers);
   if (!found.ok) return found;
-  const { entries, notFound } = found.value;
-  return ok({ pullRequests: entries.map(entryPresenter(input.targetBranch)), notFound });
+  const { pullRequests, notFound } = found.value;
+  return ok({ pullRequests: pullRequests.map(entryPresenter(input.targetBranch)), notFound });
 });

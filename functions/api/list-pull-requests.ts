@@ -6,7 +6,7 @@ import { serve } from "../serve.ts";
 export const handler = serve("list-pull-requests", async ({ input, principal }, app) => {
   const found = await listPullRequests(app, keyOf(principal.org, input), input);
   if (!found.ok) return found;
-  const { entries, nextCursor } = found.value;
-  const pullRequests = entries.map(entryPresenter(input.targetBranch));
+  const { nextCursor } = found.value;
+  const pullRequests = found.value.pullRequests.map(entryPresenter(input.targetBranch));
   return ok({ pullRequests, ...(nextCursor === undefined ? {} : { nextCursor }) });
 });

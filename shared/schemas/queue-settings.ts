@@ -11,6 +11,14 @@ const LIST_MAX = 100;
 
 const list = <Schema extends z.ZodType>(schema: Schema) => z.array(schema).max(LIST_MAX);
 
+const batchingRules = {
+  description:
+    "A pull request with an impacted target that a pattern matches is tested in no batch. In a pattern, * is anything " +
+    "within one part between slashes, ** as a whole part any number of parts, ? one character, and all else itself. " +
+    "Only the first 1,000 targets of a set (64 KiB of them) are kept to be looked at: where a set holds more, or is ALL, " +
+    "any rule isolates. A rule holds for targets that come after it.",
+};
+
 /** Bounds of the settings. Read and written alike; the defaults stand below, units stand in the names. */
 const plain = {
   concurrency: int(1, 1000),
@@ -45,7 +53,7 @@ export const queueSettingsPatch = z
     optimizationMode: enumIn(OPTIMIZATION_MODES),
     directMergeMode: enumIn(DIRECT_MERGE_MODES),
     mergeMethod: enumIn(MERGE_METHODS),
-    batchingRules: list(z.object({ targetPattern: text(1, 1000), policy: enumIn(POLICIES) })),
+    batchingRules: list(z.object({ targetPattern: text(1, 1000), policy: enumIn(POLICIES) })).meta(batchingRules),
   })
   .partial();
 export type QueueSettingsPatch = z.output<typeof queueSettingsPatch>;
@@ -57,7 +65,7 @@ export const queueSettings = z.object({
   optimizationMode: wireEnum(OPTIMIZATION_MODES),
   directMergeMode: wireEnum(DIRECT_MERGE_MODES),
   mergeMethod: wireEnum(MERGE_METHODS),
-  batchingRules: list(z.object({ targetPattern: z.string(), policy: wireEnum(POLICIES) })),
+  batchingRules: list(z.object({ targetPattern: z.string(), policy: wireEnum(POLICIES) })).meta(batchingRules),
 });
 export type QueueSettings = z.output<typeof queueSettings>;
 

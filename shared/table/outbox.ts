@@ -7,10 +7,10 @@ import { type EpochMs, epochMs, later } from "../kernel/time.ts";
 import type { ClaimedEffect, QueueStore } from "../queue/app/ports.ts";
 import { type Claimant, claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
+import { effect } from "./effect-shapes.ts";
 import { inboxItem, putInInbox } from "./inbox.ts";
 import { keys } from "./keys.ts";
 import { query } from "./read.ts";
-import * as shapes from "./shapes.ts";
 import { remove, transact } from "./transaction.ts";
 
 type Outbox = Pick<QueueStore, "tell" | "hasInbox" | "waitingEffects" | "troubles" | "claim" | "finish" | "postpone">;
@@ -18,7 +18,7 @@ type Outbox = Pick<QueueStore, "tell" | "hasInbox" | "waitingEffects" | "trouble
 const stored = z.object({
   entity: z.literal("EFFECT"),
   schema: z.literal(1),
-  effect: shapes.effect,
+  effect,
   leaseUntil: z.number(),
   leaseOwner: z.string().optional(),
   attempts: z.number(),

@@ -4,12 +4,10 @@ import { commitSha, entryId, groupId, queueId, runId, treeSha } from "../kernel/
 import { epochMs } from "../kernel/time.ts";
 import {
   type Asked,
-  type Effect,
   type EndedRun,
   ENTRY_STATES,
   type Entry,
   HOLD_KINDS,
-  MERGE_METHODS,
   type Move,
   type PullRequestFacts,
   type QueueEvent,
@@ -48,7 +46,7 @@ export const tip = shapeOf<Tip>()(
   }),
 );
 
-const author = z.object({ name: text, email: text });
+export const author = z.object({ name: text, email: text });
 const statusCheck = z.object({
   context: text,
   state: z.enum(["PENDING", "SUCCESS", "FAILURE", "ERROR"]),
@@ -280,52 +278,3 @@ export const inboxEvent = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("not-landed"), landing: text, why: notLanded }),
 ]) satisfies z.ZodType<InboxEvent>;
-
-const change = z.object({
-  entry: entryIdShape,
-  prNumber: count,
-  headSha: sha,
-  title: text,
-  author,
-  date: time,
-});
-const mergeMethod = z.enum(MERGE_METHODS);
-
-export const effect = z.discriminatedUnion("type", [
-  z.object({
-    type: z.literal("build-run"),
-    key: text,
-    run: runIdShape,
-    base: sha,
-    branch: text,
-    changes: z.array(change),
-    mergeMethod,
-    required: z.array(text),
-  }),
-  z.object({ type: z.literal("repeat-checks"), key: text, run: runIdShape, repeat: count, contexts: z.array(text) }),
-  z.object({ type: z.literal("read-statuses"), key: text, run: runIdShape }),
-  z.object({ type: z.literal("close-run"), key: text, run: runIdShape, branch: text }),
-  z.object({
-    type: z.literal("land"),
-    key: text,
-    landing: text,
-    run: runIdShape.nullable(),
-    commit: sha,
-    tree,
-    base: sha,
-    expectedTip: sha,
-    changes: z.array(change),
-    mergeMethod,
-  }),
-  z.object({ type: z.literal("read-pull-request"), key: text, prNumber: count }),
-  z.object({
-    type: z.literal("compare-targets"),
-    key: text,
-    entry: entryIdShape,
-    prNumber: count,
-    headSha: sha,
-    number: count,
-  }),
-  z.object({ type: z.literal("compute-targets"), key: text, entry: entryIdShape, prNumber: count, headSha: sha }),
-  z.object({ type: z.literal("read-tip"), key: text, read: count, since: sha.nullable() }),
-]) satisfies z.ZodType<Effect>;

@@ -5,26 +5,29 @@ import { fail, ok } from "../../kernel/result.ts";
 import { type EpochMs, toRfc3339 } from "../../kernel/time.ts";
 import { explain } from "../engine/explain.ts";
 import type { Blocker, Explanation } from "../engine/telling.ts";
-import type { Entry, EntryState, Move, StatusCheck } from "../engine/types.ts";
+import type { Effect, Entry, EntryState, Move, StatusCheck } from "../engine/types.ts";
 import { neverSubmitted, noQueue } from "./faults.ts";
 import type { EffectTrouble, LoadedQueue, QueueApp } from "./ports.ts";
-import { isInQueue, shownEntry } from "./shown.ts";
+import { type EntryView, isInQueue, shownEntry, viewIn } from "./shown.ts";
 
-export type PullRequestView = { readonly entry: Entry; readonly timeline?: readonly Move[] };
+export type PullRequestView = EntryView & { readonly timeline?: readonly Move[] };
 
 export type Naming = { readonly number?: number | undefined; readonly branch?: string | undefined };
 
 export async function getPullRequest(app: QueueApp, key: QueueKey, pr: Naming, includeTimeline: boolean) {
   const prNumber = pr.number ?? (await app.queues.prNumberOfBranch(key, pr.branch ?? ""));
-  const found = prNumber === undefined ? undefined : (await app.queues.submissions(key, [prNumber])).get(prNumber);
-  if (prNumber === undefined || found === undefined) {
-    // Only where there is no such PR is it worth a read to say whether there is a queue at all.
-    if ((await app.queues.find(key)) === undefined) return noQueue(key);
+  const [queue, found] = await Promise.all([
+    app.queues.find(key),
+    prNumber === undefined ? undefined : app.queues.submissions(key, [prNumber]),
+  ]);
+  const submission = prNumber === undefined ? undefined : found?.get(prNumber);
+  if (prNumber === undefined || submission === undefined) {
+    if (queue === undefined) return noQueue(key);
     return neverSubmitted(key, prNumber === undefined ? `A PR of branch ${pr.branch}` : `PR #${prNumber}`);
   }
-  const entry = shownEntry(found.entry);
-  if (!includeTimeline) return ok<PullRequestView>({ entry });
-  return ok<PullRequestView>({ entry, timeline: await app.queues.timeline(key, prNumber, entry.id) });
+  const shown = viewIn(queue, shownEntry(submission.entry));
+  if (!includeTimeline) return ok<PullRequestView>(shown);
+  return ok<PullRequestView>({ ...shown, timeline: await app.queues.timeline(key, prNumber, shown.entry.id) });
 }
 
 export async function getPullRequests(app: QueueApp, key: QueueKey, prNumbers: readonly number[]) {
@@ -34,7 +37,8 @@ export async function getPullRequests(app: QueueApp, key: QueueKey, prNumbers: r
   ]);
   if (queue === undefined) return noQueue(key);
   const entries = prNumbers.flatMap((number) => found.get(number)?.entry ?? []);
-  return ok({ entries: entries.map(shownEntry), notFound: prNumbers.filter((number) => !found.has(number)) });
+  const shown = entries.map((entry) => viewIn(queue, shownEntry(entry)));
+  return ok({ pullRequests: shown, notFound: prNumbers.filter((number) => !found.has(number)) });
 }
 
 export type Listing = {
@@ -59,6 +63,7 @@ export async function listPullRequests(app: QueueApp, key: QueueKey, asked: List
   }
   const queue = await app.queues.view(key);
   if (queue === undefined) return noQueue(key);
+  const view = (entry: Entry): EntryView => viewIn(queue.record, entry);
   // Live ones have no time of conclusion: a query about that time is about ended ones only.
   const wantsLive = asked.since === undefined && asked.until === undefined && cursor.ended === undefined;
   const live = wantsLive
@@ -70,11 +75,14 @@ export async function listPullRequests(app: QueueApp, key: QueueKey, asked: List
     : [];
   if (live.length > asked.take) {
     const entries = live.slice(0, asked.take);
-    return ok({ entries, nextCursor: writeCursor({ of, live: entries.at(-1)?.prNumber ?? 0 }) });
+    return ok({
+      pullRequests: entries.map(view),
+      nextCursor: writeCursor({ of, live: entries.at(-1)?.prNumber ?? 0 }),
+    });
   }
   const ended = await endedPage(app, key, asked, cursor.ended, asked.take - live.length);
   const next = ended.next === undefined ? {} : { nextCursor: writeCursor({ of, ended: ended.next }) };
-  return ok({ entries: [...live, ...ended.entries], ...next });
+  return ok({ pullRequests: [...live, ...ended.entries].map(view), ...next });
 }
 
 /** At most so many are looked through for one page of one state; the next page goes on from there. */
@@ -142,19 +150,25 @@ export async function explainPullRequest(app: QueueApp, key: QueueKey, prNumber:
   });
 }
 
-/** Questions to the host that a live entry waits for, and that failed: what broke, and when they are asked again. */
+/** Work that a live entry waits for, and that failed: what broke, and when it is tried again. */
 async function brokenFor(app: QueueApp, { record, state }: LoadedQueue, entry: Entry): Promise<readonly Blocker[]> {
   if (!isInQueue(entry)) return [];
   const concerns = ({ effect }: EffectTrouble): boolean =>
     effect.type === "read-tip" ||
-    (effect.type === "read-statuses" && state.runs.get(effect.run)?.group.includes(entry.id) === true);
+    (effect.type === "read-statuses" && state.runs.get(effect.run)?.group.includes(entry.id) === true) ||
+    ((effect.type === "compute-targets" || effect.type === "compare-targets") && effect.entry === entry.id);
   const troubles = (await app.queues.troubles(record.key)).filter(concerns);
-  return troubles.map(({ what, retryAt }) => ({
+  return troubles.map(({ effect, what, retryAt }) => ({
     kind: "INFRASTRUCTURE",
-    message: `the code host could not be asked (${what}); it is asked again at ${toRfc3339(retryAt)}`,
+    message: `${FAILED_WORK[effect.type] ?? "the code host could not be asked"} (${what}); it is tried again at ${toRfc3339(retryAt)}`,
     prNumber: null,
   }));
 }
+
+const FAILED_WORK: { readonly [Type in Effect["type"]]?: string } = {
+  "compare-targets": "its impacted targets could not be compared",
+  "compute-targets": "its impacted targets could not be computed from the paths that it changes",
+};
 
 async function failedRunOf(app: QueueApp, key: QueueKey, entry: Entry): Promise<ExplanationView["failedRun"]> {
   if (entry.state !== "FAILED" || entry.verifiedBy === null) return undefined;

@@ -1,6 +1,19 @@
 import type { EpochMs } from "../../kernel/time.ts";
 import type { Entry, EntryState } from "../engine/types.ts";
 import { grantedPriority } from "../engine/wishes.ts";
+import type { QueueRecord } from "./ports.ts";
+
+/** A submission as it is shown, with what its queue asks of it. */
+export type EntryView = {
+  readonly entry: Entry;
+  /** The queue makes lanes, or is about to: without targets nobody gets in. */
+  readonly requiresTargets: boolean;
+};
+
+export const viewIn = (queue: Pick<QueueRecord, "config"> | undefined, entry: Entry): EntryView => ({
+  entry,
+  requiresTargets: queue?.config.settings.mode === "PARALLEL",
+});
 
 /**
  * An entry as everybody is told of it: with the wishes that were acknowledged and that the loop takes in a moment

@@ -4,11 +4,11 @@ import { entryId } from "../../kernel/ids.ts";
 import { fail, ok } from "../../kernel/result.ts";
 import { later, SECOND_MS } from "../../kernel/time.ts";
 import { newEntry } from "../engine/new-entry.ts";
-import type { Asked, Entry, NewEntry, Priority } from "../engine/types.ts";
+import type { Asked, NewEntry, Priority } from "../engine/types.ts";
 import { alreadyMerged, noQueue } from "./faults.ts";
 import type { QueueApp, QueueRecord, Recording, StoredEntry } from "./ports.ts";
 import { RACED, untilUncontended } from "./retry.ts";
-import { shownEntry } from "./shown.ts";
+import { type EntryView, shownEntry, viewIn } from "./shown.ts";
 
 export type Submitting = {
   readonly key: QueueKey;
@@ -32,7 +32,7 @@ const priorityOf = (wanted: number | null | undefined): Priority =>
  * Puts a pull request into a queue. One that is queued already keeps its place and takes only what is sent; one that
  * failed or was cancelled is queued anew. The entry and the message that wakes the loop are one transaction.
  */
-export async function submit(app: QueueApp, asked: Submitting, record: Recording<Entry>) {
+export async function submit(app: QueueApp, asked: Submitting, record: Recording<EntryView>) {
   const { key, prNumber } = asked;
   return untilUncontended(async () => {
     const queue = await app.queues.find(key);
@@ -40,25 +40,31 @@ export async function submit(app: QueueApp, asked: Submitting, record: Recording
     const submission = (await app.queues.submissions(key, [prNumber])).get(prNumber);
     // Being deleted, or cancelled and not yet taken out by the loop: both are over in a moment.
     if (queue.deleting || submission?.stored?.entry.asked.cancel !== undefined) return RACED;
-    if (submission?.stored !== undefined) return resubmit(app, asked, submission.stored, record);
+    if (submission?.stored !== undefined) return resubmit(app, asked, queue, submission.stored, record);
     if (submission?.entry.state === "MERGED") return alreadyMerged(prNumber);
     return submitAnew(app, asked, queue, record);
   });
 }
 
-async function resubmit(app: QueueApp, asked: Submitting, stored: StoredEntry, record: Recording<Entry>) {
+async function resubmit(
+  app: QueueApp,
+  asked: Submitting,
+  queue: QueueRecord,
+  stored: StoredEntry,
+  record: Recording<EntryView>,
+) {
   const wishes: Asked = {
     ...(asked.priority === undefined ? {} : { priority: priorityOf(asked.priority) }),
     ...(asked.noBatch === undefined ? {} : { noBatch: asked.noBatch }),
   };
-  const shown = shownEntry({ ...stored.entry, asked: { ...stored.entry.asked, ...wishes } });
+  const shown = viewIn(queue, shownEntry({ ...stored.entry, asked: { ...stored.entry.asked, ...wishes } }));
   if (Object.keys(wishes).length === 0) return ok(shown);
   const done = await app.queues.ask(asked.key, stored, wishes, record(shown));
   app.passing("ask:after-write");
   return done === "ASKED" ? ok(shown) : RACED;
 }
 
-async function submitAnew(app: QueueApp, asked: Submitting, queue: QueueRecord, record: Recording<Entry>) {
+async function submitAnew(app: QueueApp, asked: Submitting, queue: QueueRecord, record: Recording<EntryView>) {
   const { key, prNumber } = asked;
   const facts = await factsWithin(app, key, prNumber);
   if (facts === "NOT_FOUND") {
@@ -75,15 +81,17 @@ async function submitAnew(app: QueueApp, asked: Submitting, queue: QueueRecord, 
     submittedBy: asked.by,
     priority: priorityOf(asked.priority),
     noBatch: asked.noBatch ?? false,
-    targets: known?.targets ?? null,
+    // What was found from paths before is found anew: the mapping may be another one now.
+    targets: known?.source === "UPLOAD" ? known.targets : null,
   };
   const entry = newEntry(submitted, 0);
+  const shown = viewIn(queue, entry);
   const stored: StoredEntry = { entry, queue: queue.id, revision: 1, seen: false, landing: false };
   app.passing("submit:before-write");
-  const done = await app.queues.submit(key, stored, record(entry));
+  const done = await app.queues.submit(key, stored, record(shown));
   app.passing("submit:after-write");
   if (done === "CONFLICT") return RACED;
-  return (await isStillThere(app, queue)) ? ok(entry) : withdrawn(app, key, stored);
+  return (await isStillThere(app, queue)) ? ok(shown) : withdrawn(app, key, stored);
 }
 
 /** A queue that was deleted while the entry was written has not seen it, and never will. */

@@ -95,15 +95,17 @@ function inTurn<T>(app: QueueApp, all: readonly T[]): readonly T[] {
 }
 
 /**
- * The set that was stored for an entry's head and that the entry does not know of: whoever stored it died before
- * telling, or it came before the push that made its commit the head. A lost race is won at the entry's next turn.
+ * The set that was uploaded for an entry's head and that the entry does not know of: whoever stored it died before
+ * telling, or it came before the push that made its commit the head. What the service finds from paths it tells itself.
+ * A lost race is won at the entry's next turn.
  */
 async function bringTargets(app: QueueApp, { record, entries }: LoadedQueue): Promise<void> {
   const { key } = record;
   for (const stored of inTurn(app, entries)) {
-    const { headSha, prNumber, targets } = stored.entry;
+    const { headSha, prNumber, asked, comparing, targets } = stored.entry;
     const found = headSha === null ? undefined : await app.targets.find(key.org, key.repo, prNumber, headSha);
-    if (found === undefined || isDeepStrictEqual(found.targets, stored.entry.asked.targets ?? targets)) continue;
+    const known = asked.targets ?? comparing?.targets ?? targets;
+    if (found?.source !== "UPLOAD" || isDeepStrictEqual(found.targets, known)) continue;
     await app.queues.ask(key, stored, { targets: found.targets }, undefined);
   }
 }

@@ -9,7 +9,9 @@ import type { LoadedQueue, QueueApp, Submission } from "./ports.ts";
 
 export type RunStatus = "IN_PROGRESS" | "FAILED" | "CANCELLED" | "SUCCEEDED";
 
-/** Targets of several PRs together. `total` is null for ALL; it counts a target of two PRs twice where sets are cut. */
+/**
+ * Targets of several PRs together. `total` is null for ALL; beyond what is shown it counts a target of two PRs twice.
+ */
 export type TargetsView = { readonly shown: "ALL" | readonly string[]; readonly total: number | null };
 
 export type TestRunView = {
@@ -50,7 +52,16 @@ async function named(app: QueueApp, queue: LoadedQueue, id: string) {
   if (live !== undefined) return ok({ named: true, runs: [await viewOfLive(app, queue, live)] });
   const ended = await app.queues.endedRun(queue.record.key, runId(id));
   if (ended === undefined) return fail("TEST_RUN_NOT_FOUND", `This queue has no test run "${id}".`);
-  return ok({ named: true, runs: [await viewOf(app, queue, ended.run, ended.tested, ended.outcome)] });
+  const group = await testedThen(app, queue, ended);
+  return ok({ named: true, runs: [await viewOf(app, queue, ended, ended.outcome, group)] });
+}
+
+/** Those whose run it was, live or ended; who has been submitted anew since is another entry. */
+async function testedThen(app: QueueApp, queue: LoadedQueue, { run, tested }: EndedRun): Promise<readonly Entry[]> {
+  const numbers = tested.map((one) => one.prNumber);
+  const found = await app.queues.submissions(queue.record.key, numbers);
+  const entries = [...found.values()].map((one) => one.entry);
+  return entries.filter((entry) => run.group.includes(entry.id));
 }
 
 const STATUS_OF_PHASE = {
@@ -62,16 +73,18 @@ const STATUS_OF_PHASE = {
 } as const satisfies Record<Run["phase"], RunStatus>;
 
 function viewOfLive(app: QueueApp, queue: LoadedQueue, run: Run): Promise<TestRunView> {
-  const tested = entriesOf(queue, run.group).map(({ prNumber, pr }) => ({
-    prNumber,
-    title: pr?.title ?? null,
-    url: pr?.url ?? null,
-  }));
-  return viewOf(app, queue, run, tested, STATUS_OF_PHASE[run.phase]);
+  const group = entriesOf(queue, run.group);
+  const tested = group.map(({ prNumber, pr }) => ({ prNumber, title: pr?.title ?? null, url: pr?.url ?? null }));
+  return viewOf(app, queue, { run, tested }, STATUS_OF_PHASE[run.phase], group);
 }
 
-async function viewOf(app: QueueApp, queue: LoadedQueue, run: Run, tested: EndedRun["tested"], status: RunStatus) {
-  const group = entriesOf(queue, run.group);
+async function viewOf(
+  app: QueueApp,
+  queue: LoadedQueue,
+  { run, tested }: Pick<EndedRun, "run" | "tested">,
+  status: RunStatus,
+  group: readonly Entry[],
+) {
   const [own, all] = await Promise.all([
     targetsOf(app, queue, group),
     targetsOf(app, queue, [...entriesOf(queue, run.predecessors), ...group]),
@@ -94,21 +107,33 @@ async function viewOf(app: QueueApp, queue: LoadedQueue, run: Run, tested: Ended
 const entriesOf = (queue: LoadedQueue, ids: readonly EntryId[]): readonly Entry[] =>
   ids.flatMap((id) => queue.state.entries.get(id) ?? []);
 
-/** Sets are read only for showing; in SINGLE mode most PRs have none. */
+/** As many strings as an answer shows of a list. */
+const SHOWN_MAX = 1000;
+const READ_AT_ONCE = 20;
+
+/**
+ * Sets are read only for showing, and no more of them than it takes to fill an answer: of the rest their count is known.
+ * In SINGLE mode most PRs have none.
+ */
 async function targetsOf(app: QueueApp, queue: LoadedQueue, entries: readonly Entry[]): Promise<TargetsView> {
   const { org, repo } = queue.record.key;
   if (entries.some((entry) => entry.targets?.kind === "ALL")) return { shown: "ALL", total: null };
-  const sets = await Promise.all(
-    entries.flatMap(({ targets, headSha, prNumber }) =>
-      targets === null || headSha === null ? [] : [app.targets.find(org, repo, prNumber, headSha)],
-    ),
-  );
+  const left = entries.filter(({ targets }) => targets?.kind === "SET" && targets.count > 0);
   const shown = new Set<string>();
   let hidden = 0;
-  for (const set of sets) {
-    if (set === undefined || set.targets.kind === "ALL") continue;
-    for (const target of set.shown) shown.add(target);
-    hidden += set.targets.count - set.shown.length;
+  while (left.length > 0 && shown.size < SHOWN_MAX) {
+    const portion = left.splice(0, READ_AT_ONCE);
+    const found = await Promise.all(
+      portion.map(async ({ headSha, prNumber }) =>
+        headSha === null ? undefined : app.targets.find(org, repo, prNumber, headSha),
+      ),
+    );
+    for (const set of found) {
+      if (set === undefined || set.targets.kind === "ALL") continue;
+      for (const target of set.shown) shown.add(target);
+      hidden += set.targets.count - set.shown.length;
+    }
   }
+  for (const { targets } of left) hidden += targets?.kind === "SET" ? targets.count : 0;
   return { shown: [...shown], total: shown.size + hidden };
 }

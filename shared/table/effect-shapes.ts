@@ -1,0 +1,56 @@
+/** The shape of effects as the outbox keeps them. */
+import * as z from "zod";
+import { type Effect, MERGE_METHODS } from "../queue/engine/types.ts";
+import { author, entryIdShape, runIdShape, sha, time, tree } from "./shapes.ts";
+
+const text = z.string();
+const count = z.number();
+
+const change = z.object({
+  entry: entryIdShape,
+  prNumber: count,
+  headSha: sha,
+  title: text,
+  author,
+  date: time,
+});
+const mergeMethod = z.enum(MERGE_METHODS);
+
+export const effect = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("build-run"),
+    key: text,
+    run: runIdShape,
+    base: sha,
+    branch: text,
+    changes: z.array(change),
+    mergeMethod,
+    required: z.array(text),
+  }),
+  z.object({ type: z.literal("repeat-checks"), key: text, run: runIdShape, repeat: count, contexts: z.array(text) }),
+  z.object({ type: z.literal("read-statuses"), key: text, run: runIdShape }),
+  z.object({ type: z.literal("close-run"), key: text, run: runIdShape, branch: text }),
+  z.object({
+    type: z.literal("land"),
+    key: text,
+    landing: text,
+    run: runIdShape.nullable(),
+    commit: sha,
+    tree,
+    base: sha,
+    expectedTip: sha,
+    changes: z.array(change),
+    mergeMethod,
+  }),
+  z.object({ type: z.literal("read-pull-request"), key: text, prNumber: count }),
+  z.object({
+    type: z.literal("compare-targets"),
+    key: text,
+    entry: entryIdShape,
+    prNumber: count,
+    headSha: sha,
+    number: count,
+  }),
+  z.object({ type: z.literal("compute-targets"), key: text, entry: entryIdShape, prNumber: count, headSha: sha }),
+  z.object({ type: z.literal("read-tip"), key: text, read: count, since: sha.nullable() }),
+]) satisfies z.ZodType<Effect>;
