@@ -1,0 +1,32 @@
+/**
+ * Every small change to the engine is to be noticed by a test of the engine: `npm run mutation`. What was found before
+ * is kept in `incrementalFile`, so that only what changed since is tried again; `-- --force` tries all,
+ * `-- --mutate shared/queue/engine/order.ts` one file. Below the goal the command fails.
+ *
+ * What is left out, and why:
+ * - `types.ts` holds types and the closed lists of names; nothing in it is decided.
+ * - Texts with a blank in them (`sentences.ts`) are for people. Tests of explanations look at those that matter, and
+ *   an empty one would show there; each single wording is nobody's promise.
+ *
+ * Nothing is left out by mutator, and nothing by a comment in the source.
+ */
+export default {
+  mutate: ["shared/queue/engine/**/*.ts", "!shared/queue/engine/types.ts"],
+  ignorers: ["sentences"],
+  plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/sentences.ts"],
+  testRunner: "vitest",
+  vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
+  coverageAnalysis: "perTest",
+  concurrency: 2,
+  timeoutMS: 10_000,
+  timeoutFactor: 2,
+  // The compiler's options are kept away: what reads them here does not know this TypeScript. Nor does its checker.
+  ignorePatterns: ["**", "!package.json", "!shared/**", "!test/**"],
+  incremental: true,
+  incrementalFile: "node_modules/.cache/mutation/incremental.json",
+  reporters: ["clear-text", "html", "json"],
+  clearTextReporter: { allowColor: false, logTests: false },
+  htmlReporter: { fileName: "node_modules/.cache/mutation/report.html" },
+  jsonReporter: { fileName: "node_modules/.cache/mutation/report.json" },
+  thresholds: { high: 95, low: 90, break: 90 },
+};

@@ -1,0 +1,25 @@
+import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What takes long comes last: a mutant is done with at the first test that notices it. */
+const LAST = ["/properties/engine/world", "/properties/engine/garbage", "/unit/engine/bounds"];
+const rank = ({ moduleId }: TestSpecification): number => LAST.findIndex((name) => moduleId.includes(name));
+
+class QuickFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files.toSorted((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
+  }
+}
+
+export default defineConfig({
+  test: {
+    include: ["test/unit/engine/**/*.test.ts", "test/properties/engine/**/*.test.ts"],
+    setupFiles: ["test/mutation/setup.ts"],
+    env: { PROPERTY_RUNS: "40" },
+    sequence: { sequencer: QuickFirst },
+    // One process for all files of one mutant: starting them takes longer than most of the tests.
+    pool: "threads",
+    isolate: false,
+    testTimeout: 60_000,
+  },
+});
