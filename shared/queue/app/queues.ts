@@ -61,12 +61,16 @@ export async function createQueue(app: QueueApp, asked: QueueCreation, record: R
   };
   const fresh = newQueue(queue.id, key.branch, queue.config);
   const view = viewOf(queue, fresh, now);
-  if ((await app.queues.create(queue, fresh, record(view))) === "CREATED") return ok(view);
   const where = `${repo.host}/${repo.owner}/${repo.name}`;
-  return fail(
-    "QUEUE_ALREADY_EXISTS",
-    `A merge queue for "${key.branch}" of ${where} exists. Change it with /updateQueue.`,
-  );
+  return untilUncontended(async () => {
+    if ((await app.queues.create(queue, fresh, record(view))) === "CREATED") return ok(view);
+    // Another write stood in the way; it need not have been the creation of this queue.
+    if ((await app.queues.find(key)) === undefined) return RACED;
+    return fail(
+      "QUEUE_ALREADY_EXISTS",
+      `A merge queue for "${key.branch}" of ${where} exists. Change it with /updateQueue.`,
+    );
+  });
 }
 
 export async function getQueue(app: QueueApp, key: QueueKey) {

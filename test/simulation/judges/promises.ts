@@ -40,6 +40,7 @@ export class Promises {
   heard(sent: Sent, since: EpochMs, reply: Reply | typeof LOST): void {
     const name = sent.id;
     this.book.count("requests");
+    this.book.say(`${name} ${numberIn(sent)}: ${reply === LOST ? "no answer" : answerText(reply)}`);
     if (reply === LOST) return this.book.count("requests without an answer");
     const route: Route = routes[name];
     const headers = new Headers(reply.headers);
@@ -89,6 +90,13 @@ export class Promises {
     }
   }
 }
+
+const numberIn = ({ body }: Sent): string => /"number":(\d+)/u.exec(JSON.stringify(body))?.[1] ?? "";
+
+const answerText = ({ status, body }: Reply): string => {
+  const [, code] = /"(?:code|state)":"(\w+)"/u.exec(JSON.stringify(body)) ?? [];
+  return `${status} ${code ?? ""}`;
+};
 
 const LISTS: readonly Sent["id"][] = ["get-submitted-pull-requests", "list-pull-requests"];
 
