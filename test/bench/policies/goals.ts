@@ -5,7 +5,8 @@ import { DEFAULTS, FIXED_NAMES, TUNED, UNBATCHED } from "./policies.ts";
 import type { Ratio, Summaries, Summary } from "./summary.ts";
 import { labelOf, workload } from "./workload.ts";
 
-export type Goal = { readonly goal: string; readonly measured: string; readonly isHeld: boolean };
+/** `isHeld` is null where it was not measured. */
+export type Goal = { readonly goal: string; readonly measured: string; readonly isHeld: boolean | null };
 
 /** Of the best fixed setting: within so much of it counts as close, and beyond so much no case may be. */
 const CLOSE = 1.1;
@@ -27,13 +28,15 @@ export function goalsOf(cells: readonly Cell[], summaries: Summaries): readonly 
 }
 
 function latency(row: Summary | undefined, ratioMax: number, runsMax: number, wrongedMax: number): readonly Goal[] {
-  if (row === undefined || row.seeds === 0) return [];
+  if (row === undefined) return [];
   const { ratio, figure, policy, cell } = row;
   const limits = [`P50 and P95 at most ${ratioMax} of the oracle`, `at most ${runsMax} runs`];
   if (wrongedMax < Infinity) limits.push(`under ${wrongedMax} false ejections per 100`);
+  const goal = `${policy}, ${cell.label}: ${limits.join(", ")}`;
+  if (row.seeds === 0) return [{ goal, measured: "", isHeld: null }];
   return [
     {
-      goal: `${policy}, ${cell.label}: ${limits.join(", ")}`,
+      goal,
       measured:
         `${ratio.p50.mean.toFixed(2)} / ${ratio.p95.mean.toFixed(2)}, ${figure.runsPerLanded.mean.toFixed(2)} runs, ` +
         `${figure.wrongedPer100.mean.toFixed(2)} false`,
@@ -47,12 +50,14 @@ function latency(row: Summary | undefined, ratioMax: number, runsMax: number, wr
 }
 
 function saturation(batched: Summary | undefined, unbatched: Summary | undefined): readonly Goal[] {
-  if (batched === undefined || unbatched === undefined || batched.seeds * unbatched.seeds === 0) return [];
+  if (batched === undefined || unbatched === undefined) return [];
+  const goal = `${batched.policy}, ${batched.cell.label}: P50 at most 0.85 of the same without batches, under 0.8 runs`;
+  if (batched.seeds * unbatched.seeds === 0) return [{ goal, measured: "", isHeld: null }];
   const share = batched.ratio.p50.mean / unbatched.ratio.p50.mean;
   const runs = batched.figure.runsPerLanded.mean;
   return [
     {
-      goal: `${batched.policy}, ${batched.cell.label}: P50 at most 0.85 of the same without batches, under 0.8 runs`,
+      goal,
       measured: `${share.toFixed(2)}, ${runs.toFixed(2)} runs`,
       isHeld: share <= 0.85 && runs < 0.8,
     },

@@ -2,10 +2,7 @@
 import type { Cell } from "./cells.ts";
 import { caseRows, excessOf, type Goal } from "./goals.ts";
 import { COMPARED_NAMES, ORACLE } from "./policies.ts";
-import type { Ratio, Spread, Summaries, Summary } from "./summary.ts";
-
-/** A ratio beyond this only says how long the overload lasted. */
-const RATIO_MAX = 10;
+import { type Ratio, RATIO_MAX, type Spread, type Summaries, type Summary } from "./summary.ts";
 
 export function reportOf(cells: readonly Cell[], summaries: Summaries, goals: readonly Goal[]): string {
   const loads = cells.filter((cell) => cell.part === "loads");
@@ -31,14 +28,13 @@ const digits = (value: number): string => value.toFixed(2);
 /** The mean over the seeds, and half of the distance between the least and the most. */
 const spreadOf = ({ mean, least, most }: Spread): string => `${digits(mean)} ±${digits((most - least) / 2)}`;
 
-/** Overloaded where the oracle is not, or beyond all measure. */
+/** Where the oracle is overloaded as well, the ratio still says something, within measure. */
 function ratioText(row: Summary, oracle: Summary | undefined, name: Ratio, text: (of: Spread) => string): string {
   const of = row.ratio[name];
   if (row.seeds === 0) return "none";
   if (name === "merges per hour") return text(of);
-  if ((row.isOverloaded && oracle?.isOverloaded !== true) || (row.isOverloaded && of.mean > RATIO_MAX))
-    return "overloaded";
-  return of.mean > RATIO_MAX ? `>${RATIO_MAX}` : text(of);
+  const isTold = row.isOverloaded && oracle?.isOverloaded !== true;
+  return isTold || of.mean > RATIO_MAX ? "overloaded" : text(of);
 }
 
 const HEAD = [
@@ -105,9 +101,10 @@ function factorTable(cells: readonly Cell[], summaries: Summaries): string {
     );
     return p50 === p95 ? (p50 ?? "") : `${p50} / ${p95}`;
   });
-  const costs = columns(
-    ({ figure }) =>
-      `${digits(figure.runsPerLanded.mean)} / ${digits(figure.wrongedPer100.mean)} / ${percent(figure.greenShare)}`,
+  const costs = columns(({ seeds, figure }) =>
+    seeds === 0
+      ? "none"
+      : `${digits(figure.runsPerLanded.mean)} / ${digits(figure.wrongedPer100.mean)} / ${percent(figure.greenShare)}`,
   );
   const head = ["", ...policies];
   return [
@@ -138,8 +135,14 @@ function problemsOf({ all }: Summaries): string {
   return lines.length === 0 ? "" : `### Not measured\n\n${lines.join("\n")}`;
 }
 
+const VERDICTS = new Map([
+  [true, "held"],
+  [false, "NOT HELD"],
+  [null, "not measured"],
+]);
+
 function goalTable(goals: readonly Goal[]): string {
   if (goals.length === 0) return "";
-  const rows = goals.map(({ goal, measured, isHeld }) => [goal, measured, isHeld ? "held" : "NOT HELD"]);
+  const rows = goals.map(({ goal, measured, isHeld }) => [goal, measured, VERDICTS.get(isHeld) ?? ""]);
   return `### Goals\n\n${table(["Goal", "Measured", ""], rows)}`;
 }

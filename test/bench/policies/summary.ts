@@ -13,7 +13,7 @@ export type Summary = {
   readonly seeds: number;
   /** Why some seeds are missing; empty when none is. */
   readonly problems: readonly string[];
-  /** In most seeds more and more changes were left undecided. */
+  /** In most seeds more and more changes were left undecided, or half of them took many times the oracle's time. */
   readonly isOverloaded: boolean;
   /** Divided by the oracle's of the same seed. */
   readonly ratio: Readonly<Record<Ratio, Spread>>;
@@ -41,6 +41,8 @@ const RATIOS = {
   "merges per hour": (of: Figures) => of.mergesPerHour,
 } as const;
 export type Ratio = keyof typeof RATIOS;
+/** A ratio beyond this only says how long the overload lasted. */
+export const RATIO_MAX = 10;
 const RATIO_NAMES = Object.keys(RATIOS) as readonly Ratio[];
 
 export type Summaries = {
@@ -71,15 +73,17 @@ function summaryOf(cell: Cell, policy: string, seeds: number, known: Known): Sum
   }
   if (count === 0) return undefined;
   const figures = pairs.map((pair) => pair.own);
+  const ratio = named(RATIO_NAMES, (name) =>
+    spread(pairs.map(({ own, oracle }) => RATIOS[name](own) / RATIOS[name](oracle))),
+  );
+  const grows = 2 * figures.filter((one) => one.isOverloaded).length > figures.length;
   return {
     cell,
     policy,
     seeds: pairs.length,
     problems: [...problems],
-    isOverloaded: 2 * figures.filter((one) => one.isOverloaded).length > figures.length,
-    ratio: named(RATIO_NAMES, (name) =>
-      spread(pairs.map(({ own, oracle }) => RATIOS[name](own) / RATIOS[name](oracle))),
-    ),
+    isOverloaded: grows || ratio.p50.mean > RATIO_MAX,
+    ratio,
     figure: named(PLAIN, (name) => spread(figures.map((one) => one[name]))),
   };
 }

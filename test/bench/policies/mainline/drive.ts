@@ -145,6 +145,8 @@ function perform(drive: Drive, effect: Effect): void {
   const { inbox, world, trunk, runners, now, state } = drive;
   switch (effect.type) {
     case "build-run":
+      // Begun and closed in the same step: nobody gets to build it.
+      if (!state.runs.has(effect.run)) return;
       inbox.push({ type: "run-built", run: effect.run, commit: aTip(effect.run).sha, tree: aTip(effect.run).tree });
       drive.built.set(effect.run, builtOf(drive, effect));
       return begin(drive, effect.run, 0);
