@@ -97,7 +97,8 @@ describe("how likely an entry lands", () => {
 });
 
 describe("the likely path", () => {
-  const all = (queue: ScriptedQueue, number: number) => isAssumedToLand(queue.state, queue.entry(number));
+  const all = (queue: ScriptedQueue, number: number) =>
+    isAssumedToLand({ entries: new Map(queue.state.entries) }, queue.entry(number));
 
   it("holds whoever has not failed", () => {
     const queue = testing([1, 2, 3]).fails(2).passes(3);
