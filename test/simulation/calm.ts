@@ -2,8 +2,7 @@
 import { HOUR_MS, MINUTE_MS } from "../../shared/kernel/time.ts";
 import type { Entry } from "../../shared/queue/engine/types.ts";
 import { queueStore } from "../../shared/table/queue-store.ts";
-import type { HostPr } from "./host/pull-requests.ts";
-import { changesOf } from "./host/content.ts";
+import { changeOf, type HostPr } from "./host/pull-requests.ts";
 import type { Caller } from "./people/caller.ts";
 import type { Ref } from "./people/clients.ts";
 import { QUEUE, type World } from "./world.ts";
@@ -13,17 +12,18 @@ const CALM_MS_MAX = 18 * HOUR_MS;
 const CLEARED_EVERY_MS = 10 * MINUTE_MS;
 
 export async function calmDown(world: World, admin: Caller, ref: Ref): Promise<void> {
-  const { book, faults, weather, hostWeather, host, hurry } = world;
+  const { book, faults, scheduler, weather, hostWeather, host, hurry } = world;
   book.say("from here on nothing goes wrong");
   faults.end();
   weather.stormUntil = 0;
   hostWeather.outUntil = 0;
   hurry();
-  if (host.target.content === null) host.target.move(["push:0"], null);
-  host.target.push(["unit"]);
+  if (host.target.content === null) host.target.restore();
+  host.target.push({ required: ["unit"] });
   const settings = { deleteRequiredStatuses: true, testingTimeoutMinutes: 60 };
   await during(world, admin.sure("update-queue", { ...ref, ...settings, state: "RUNNING", clearHold: true }));
   await untilSettled(world, admin, ref);
+  if (scheduler.isStopped) return;
   judgeWaiting(world);
   for (const { prNumber } of live(world))
     await during(world, admin.sure("cancel-pull-request", { ...ref, pr: { number: prNumber } }));
@@ -31,13 +31,13 @@ export async function calmDown(world: World, admin: Caller, ref: Ref): Promise<v
 }
 
 /** Lets the world go on until somebody has an answer. */
-async function during<T>(world: World, work: Promise<T>): Promise<T> {
+async function during<T>(world: World, work: Promise<T>): Promise<T | undefined> {
   let isDone = false;
   const done = work.finally(() => {
     isDone = true;
   });
   await world.scheduler.run(HOUR_MS, () => isDone);
-  return done;
+  return isDone ? done : undefined;
 }
 
 const live = ({ commits }: World): readonly Entry[] => [...(commits.last?.state.entries.values() ?? [])];
@@ -47,6 +47,7 @@ async function untilSettled(world: World, admin: Caller, ref: Ref): Promise<void
   const until = scheduler.now() + CALM_MS_MAX;
   for (let round = 1; scheduler.now() < until; round += 1) {
     await scheduler.run(MINUTE_MS);
+    if (scheduler.isStopped) return;
     if (await isSettled(world)) return;
     if ((round * MINUTE_MS) % CLEARED_EVERY_MS === 0 && (world.commits.last?.state.holds.length ?? 0) > 0)
       await during(world, admin.sure("update-queue", { ...ref, clearHold: true }));
@@ -73,15 +74,15 @@ async function isSettled(world: World): Promise<boolean> {
 function judgeWaiting(world: World): void {
   const { host, book } = world;
   for (const { prNumber, state } of live(world)) {
-    const pr = host.prs.all.get(prNumber);
+    const pr = host.prs.get(prNumber);
     if (state === "NOT_READY" && pr !== undefined && isReady(world, pr))
       book.problem(`#${prNumber} waits to be admitted, and nothing is missing`);
   }
 }
 
-function isReady({ host }: World, pr: HostPr): boolean {
-  const content = changesOf(host.target.content ?? []);
-  const isMergeable =
-    pr.obstacle === null && host.truth.opponentOf(`${pr.number}@${pr.version}`, content) === undefined;
-  return pr.state === "OPEN" && !pr.isDraft && pr.baseBranch === "main" && isMergeable;
+function isReady({ host, commits, promises }: World, pr: HostPr): boolean {
+  const isMergeable = pr.obstacle === null && host.conflictOf(pr) === undefined;
+  const { mapsPaths } = host.target.configAt(host.target.content ?? []);
+  const isPlaced = commits.last?.state.mode !== "PARALLEL" || mapsPaths || promises.hasTargets(changeOf(pr));
+  return pr.state === "OPEN" && !pr.isDraft && pr.baseBranch === "main" && isMergeable && isPlaced;
 }

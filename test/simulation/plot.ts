@@ -34,12 +34,7 @@ export function plotOf(random: Random): Plot {
       medianMs: range(40 * SECOND_MS, 8 * MINUTE_MS),
       stuck: random.chance(0.2) ? 0.05 : 0,
     },
-    settings: {
-      concurrency: random.int(1, 6),
-      retriesBeforeFailure: random.pick([0, 1, 1, 2]),
-      testingTimeoutMinutes: random.pick([0, 20, 300]),
-      mergeMethod: random.pick(["squash", "squash", "merge_commit", "rebase"]),
-    },
+    settings: settingsOf(random),
     everyMs: {
       arrival: range(40 * SECOND_MS, 4 * MINUTE_MS),
       act: range(30 * SECOND_MS, 3 * MINUTE_MS),
@@ -49,5 +44,23 @@ export function plotOf(random: Random): Plot {
       brake: now(random, 0.5, () => range(10 * MINUTE_MS, 40 * MINUTE_MS)),
       intrude: range(2 * MINUTE_MS, 10 * MINUTE_MS),
     },
+  };
+}
+
+function settingsOf(random: Random): Plot["settings"] {
+  const isOptimistic = random.chance(0.4);
+  return {
+    mode: random.chance(0.45) ? "parallel" : "single",
+    concurrency: random.int(1, 6),
+    ...(random.chance(0.5) ? { bisectionConcurrency: random.int(1, 3) } : {}),
+    retriesBeforeFailure: random.pick([0, 1, 1, 2]),
+    testingTimeoutMinutes: random.pick([0, 20, 300]),
+    mergeMethod: random.pick(["squash", "squash", "merge_commit", "rebase"]),
+    ...(random.chance(0.45)
+      ? { batch: true, batchingMinSize: random.int(2, 5), batchingMaxWaitTimeMinutes: random.pick([0, 0, 1, 4]) }
+      : {}),
+    ...(isOptimistic ? { canOptimisticallyMerge: true, pendingFailureDepth: random.int(0, 3) } : {}),
+    ...(random.chance(0.3) ? { optimizationMode: "bisection_skip_redundant_tests" } : {}),
+    ...(random.chance(0.25) ? { directMergeMode: "always" } : {}),
   };
 }

@@ -62,7 +62,9 @@ async function play(world: World, plot: ReturnType<typeof plotOf>, hours: number
   const stop = traffic(world, people, ref, plot);
   await scheduler.run(hours * HOUR_MS);
   await stop();
+  if (scheduler.isStopped) return;
   await calmDown(world, admin, ref);
+  if (scheduler.isStopped) return;
   promises.kept(commits.ended);
   await scheduler.really(() => new EndJudge(book, commits, host).judge(table));
 }

@@ -3,9 +3,10 @@ import { orgSlug, type QueueKey, type RepoKey } from "../../shared/kernel/ids.ts
 import type { Log } from "../../shared/kernel/log.ts";
 import { epochMs } from "../../shared/kernel/time.ts";
 import type { Table } from "../../shared/table/client.ts";
-import { SimulatedHost, TARGET } from "./host/code-host.ts";
+import { codeHostOf } from "./host/code-host.ts";
 import { aRunner, HABITS, type Habits, type Runner } from "./host/runner.ts";
 import { unreliableHost } from "./host/unreliable-host.ts";
+import { HostWorld, TARGET } from "./host/world.ts";
 import { Book } from "./judges/book.ts";
 import { BrakeJudge } from "./judges/brakes.ts";
 import { CommitJudge } from "./judges/commits.ts";
@@ -45,7 +46,7 @@ export type World = ReturnType<typeof aWorld>;
 function aWorld(options: WorldOptions, scheduler: Scheduler) {
   const { seed, deployment, table, endpoint, functions } = options;
   const random = (purpose: string) => randomFor(seed, purpose);
-  const book = new Book(scheduler.now, options.echo);
+  const book = new Book(scheduler.now, () => scheduler.stop(), options.echo);
   const faults = new Faults(options.faults, random("chance"));
   const promises = new Promises(book);
   const brakes = new BrakeJudge(book);
@@ -57,9 +58,8 @@ function aWorld(options: WorldOptions, scheduler: Scheduler) {
     scheduler,
     faults,
     random: random("checks"),
-    ended: (run) => service.hear({ kind: "CHECKS", run }),
   });
-  const host: SimulatedHost = new SimulatedHost({
+  const host: HostWorld = new HostWorld({
     clock: scheduler.now,
     start: checks.start,
     tell: (news) => service.hear(news),
@@ -73,7 +73,7 @@ function aWorld(options: WorldOptions, scheduler: Scheduler) {
     faults,
     randomFor: random,
     table: { endpoint, name: table.name, weather },
-    host: unreliableHost(host.port, { scheduler, faults, random: random("host"), weather: hostWeather }),
+    host: unreliableHost(codeHostOf(host), { scheduler, faults, random: random("host"), weather: hostWeather }),
     org: ORG,
     repo: REPO,
     log: logOf(book),
@@ -85,7 +85,7 @@ function aWorld(options: WorldOptions, scheduler: Scheduler) {
     },
   });
   const gateway = new Gateway(functions, service.site, scheduler, random("gateway"));
-  const hurry = (): void => checks.hurry(host.runs.values());
+  const hurry = (): void => checks.hurry();
   return {
     seed,
     random,

@@ -1,32 +1,31 @@
-/** Checks of one run on the host: each begins, takes its time, and ends with what the truth or a flake says. */
-import type { CommitSha, RunId } from "../../../shared/kernel/ids.ts";
+/** Checks of one content on the host: each begins, takes its time, and ends with what the truth or a flake says. */
 import type { CheckState, StatusCheck } from "../../../shared/queue/engine/types.ts";
 import type { Content } from "./content.ts";
 
 export type Check = { readonly endsAt: number; readonly outcome: CheckState };
 
-/** What the content defines; a status that is required and not defined is reported as failed. */
+/** What every content defines; a status that is required and not defined is reported as failed. */
 export const CONTEXTS = ["unit", "lint"] as const;
 
+/** A test run of the service, or what is tested of a pull request's head by itself. */
 export class HostRun {
-  readonly id: RunId;
+  readonly name: string;
   readonly content: Content;
-  readonly base: CommitSha;
-  readonly commit: CommitSha;
   readonly required: readonly string[];
   readonly checks = new Map<string, Check>();
+  /** Tells whoever wants to know that a check has ended. */
+  readonly ended: () => void;
   repeats = 0;
   broken: string | null = null;
   isClosed = false;
   /** Results become visible so much later than they are known. */
   lagMs = 0;
 
-  constructor(of: { id: RunId; content: Content; base: CommitSha; commit: CommitSha; required: readonly string[] }) {
-    this.id = of.id;
-    this.content = of.content;
-    this.base = of.base;
-    this.commit = of.commit;
-    this.required = of.required;
+  constructor(name: string, content: Content, required: readonly string[], ended: () => void) {
+    this.name = name;
+    this.content = content;
+    this.required = required;
+    this.ended = ended;
   }
 
   stateAt(context: string, now: number): CheckState {
@@ -40,7 +39,7 @@ export class HostRun {
     return [...this.checks.keys(), ...undefinedOnes].map((context) => ({
       context,
       state: this.stateAt(context, now),
-      url: `https://ci.local/${this.id}/${context}`,
+      url: `https://ci.local/${this.name}/${context}`,
       description: null,
     }));
   }
@@ -49,7 +48,7 @@ export class HostRun {
     return [...this.checks.keys()].every((context) => this.stateAt(context, now) !== "PENDING");
   }
 
-  /** By the host's own book: what of these passed for good by now. */
+  /** By the host's own book: whether all of these have passed by now. */
   passed(required: readonly string[], now: number): boolean {
     return required.every((context) => this.stateAt(context, now) === "SUCCESS");
   }

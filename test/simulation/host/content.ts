@@ -41,6 +41,11 @@ export class Commits {
     return sha;
   }
 
+  /** Under a name that it has already: a pull request's head. */
+  keepAs(sha: CommitSha, content: Content): void {
+    this.contents.set(sha, content);
+  }
+
   find(sha: CommitSha): Content | undefined {
     return this.contents.get(sha);
   }

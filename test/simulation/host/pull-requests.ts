@@ -1,7 +1,8 @@
 /** Pull requests as their host keeps them. */
 import type { CommitSha } from "../../../shared/kernel/ids.ts";
-import type { PullRequestFacts } from "../../../shared/queue/engine/types.ts";
-import { headOf } from "./content.ts";
+import type { OwnEvidence, PullRequestFacts } from "../../../shared/queue/engine/types.ts";
+import type { HostRun } from "./checks.ts";
+import { type Content, headOf } from "./content.ts";
 
 export type HostPr = {
   readonly number: number;
@@ -16,40 +17,37 @@ export type HostPr = {
   refusal: string | null;
 };
 
+/** A commit that a pull request had as its head, and has perhaps still. */
+export type Head = {
+  readonly pr: HostPr;
+  readonly change: string;
+  /** What the target held when it was pushed: the head contains that. */
+  readonly base: Content;
+  /** What is tested of the head by itself. */
+  readonly own: HostRun;
+};
+
 export const changeOf = (pr: HostPr): string => `${pr.number}@${pr.version}`;
 
-export class PullRequests {
-  readonly all = new Map<number, HostPr>();
-  /** Every head that a pull request ever had; the host keeps the objects. */
-  private readonly heads = new Map<CommitSha, { readonly pr: HostPr; readonly change: string }>();
+export const aPullRequest = (number: number, fromFork: boolean): HostPr => ({
+  number,
+  version: 1,
+  state: "OPEN",
+  isDraft: false,
+  baseBranch: "main",
+  fromFork,
+  obstacle: null,
+  refusal: null,
+});
 
-  open(number: number, fromFork = false): HostPr {
-    const made: HostPr = {
-      number,
-      version: 0,
-      state: "OPEN",
-      isDraft: false,
-      baseBranch: "main",
-      fromFork,
-      obstacle: null,
-      refusal: null,
-    };
-    this.all.set(number, made);
-    this.push(made);
-    return made;
-  }
+/** What the host says beside what the pull request itself says. */
+export type Seen = {
+  readonly tip: CommitSha | null;
+  readonly conflict: string | undefined;
+  readonly own: OwnEvidence | null;
+};
 
-  push(pr: HostPr): void {
-    pr.version += 1;
-    this.heads.set(headOf(changeOf(pr)), { pr, change: changeOf(pr) });
-  }
-
-  byHead(head: CommitSha): { readonly pr: HostPr; readonly change: string } | undefined {
-    return this.heads.get(head);
-  }
-}
-
-export const factsOf = (pr: HostPr, conflict: string | undefined, tip: CommitSha | null): PullRequestFacts => {
+export const factsOf = (pr: HostPr, { tip, conflict, own }: Seen): PullRequestFacts => {
   const obstacle = pr.obstacle ?? (conflict === undefined ? null : `it conflicts with ${conflict}`);
   return {
     number: pr.number,
@@ -65,5 +63,6 @@ export const factsOf = (pr: HostPr, conflict: string | undefined, tip: CommitSha
     mergeability: obstacle === null ? "MERGEABLE" : "NOT_MERGEABLE",
     judgedOn: tip,
     obstacle,
+    own,
   };
 };

@@ -1,5 +1,4 @@
 /** Runs the checks: how long they take and how they end. */
-import type { RunId } from "../../../shared/kernel/ids.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../shared/kernel/time.ts";
 import type { CheckState } from "../../../shared/queue/engine/types.ts";
 import type { Random } from "../../crash/random.ts";
@@ -26,7 +25,6 @@ export type RunnerParts = {
   readonly scheduler: Scheduler;
   readonly faults: Faults;
   readonly random: Random;
-  readonly ended: (run: RunId) => void;
 };
 
 const HOURS_MS = 4 * 60 * MINUTE_MS;
@@ -35,11 +33,12 @@ export type Runner = {
   /** The first time all of them, then those named. */
   readonly start: (run: HostRun, contexts: readonly string[]) => void;
   /** What would go on for hours ends within a minute, and nothing is late any more. */
-  readonly hurry: (runs: Iterable<HostRun>) => void;
+  readonly hurry: () => void;
 };
 
 export function aRunner(parts: RunnerParts): Runner {
-  const { habits, scheduler, faults, random, ended } = parts;
+  const { habits, scheduler, faults, random } = parts;
+  const all: HostRun[] = [];
 
   const outcomeOf = (run: HostRun, context: string): CheckState => {
     if (context === "lint") return random.chance(habits.flaky / 4) ? "ERROR" : "SUCCESS";
@@ -54,11 +53,12 @@ export function aRunner(parts: RunnerParts): Runner {
   const breakLater = (run: HostRun): void => {
     scheduler.after(random.next() * habits.medianMs, () => {
       run.broken = "the machine that ran it is gone";
-      ended(run.id);
+      run.ended();
     });
   };
 
   const start = (run: HostRun, contexts: readonly string[]): void => {
+    if (contexts.length === 0) all.push(run);
     run.lagMs = faults.happens("host: late statuses") ? random.int(1, 10) * MINUTE_MS : 0;
     const now = scheduler.now();
     for (const context of contexts.length === 0 ? CONTEXTS : contexts)
@@ -69,15 +69,15 @@ export function aRunner(parts: RunnerParts): Runner {
   const begin = (run: HostRun, context: string, endsAt: number, outcome: CheckState): void => {
     run.checks.set(context, { endsAt, outcome });
     scheduler.after(endsAt - scheduler.now() + run.lagMs, () => {
-      if (!run.isClosed) ended(run.id);
+      if (!run.isClosed) run.ended();
     });
   };
 
   let isHurried = false;
-  const hurry = (runs: Iterable<HostRun>): void => {
+  const hurry = (): void => {
     isHurried = true;
     const soon = scheduler.now() + MINUTE_MS;
-    for (const run of runs) {
+    for (const run of all) {
       if (run.isClosed) continue;
       run.lagMs = 0;
       for (const [context, { endsAt, outcome }] of run.checks) begin(run, context, Math.min(endsAt, soon), outcome);

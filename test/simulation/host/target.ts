@@ -1,7 +1,7 @@
-/** The target branch: what it holds, who moved it, and what may be put onto it. */
+/** The target branch: what it holds, who moved it, and what its config file says. */
 import type { LandRequest } from "../../../shared/code-host/port.ts";
-import type { EpochMs } from "../../../shared/kernel/time.ts";
 import type { CommitSha } from "../../../shared/kernel/ids.ts";
+import type { EpochMs } from "../../../shared/kernel/time.ts";
 import type { Tip } from "../../../shared/queue/engine/types.ts";
 import { type Commits, type Content, startsWith, treeOf } from "./content.ts";
 
@@ -13,41 +13,47 @@ export type Movement = {
   readonly landing: LandRequest | null;
 };
 
+/** The config file: what it requires (null: nothing is said of it), and whether it maps paths to targets. */
+export type Config = { readonly required: readonly string[] | null; readonly mapsPaths: boolean };
+
+const FIRST = "push:0";
+const DEFAULT: Config = { required: ["unit"], mapsPaths: false };
+
 export class Target {
-  content: Content | null = ["push:0"];
+  /** Null while somebody has deleted it. */
+  content: Content | null = [FIRST];
   readonly movements: Movement[] = [];
   private readonly commits: Commits;
   private readonly clock: () => EpochMs;
   /** Told of each movement in the moment in which it is made. */
   private readonly moved: (movement: Movement) => void;
-  /** A change to the config file comes with a push. Null: the file names nothing. */
-  private readonly config = new Map<string, readonly string[] | null>();
+  /** A change to the config file comes with a push. */
+  private readonly configs = new Map<string, Config>([[FIRST, DEFAULT]]);
   private pushes = 0;
 
   constructor(commits: Commits, clock: () => EpochMs, moved: (movement: Movement) => void) {
     this.commits = commits;
     this.clock = clock;
     this.moved = moved;
-    this.commits.keep(["push:0"]);
-    this.config.set("push:0", ["unit"]);
+    this.commits.keep([FIRST]);
   }
 
   get sha(): CommitSha | null {
     return this.content === null ? null : this.commits.keep(this.content);
   }
 
-  requiredAt(content: Content): readonly string[] | null {
-    const last = content.findLast((one) => this.config.has(one));
-    return last === undefined ? null : (this.config.get(last) ?? null);
+  configAt(content: Content): Config {
+    return this.configs.get(content.findLast((one) => this.configs.has(one)) ?? "") ?? DEFAULT;
   }
 
   tipAt(content: Content): Tip {
-    const statuses = this.requiredAt(content);
+    const { required, mapsPaths } = this.configAt(content);
     return {
       sha: this.commits.keep(content),
       tree: treeOf(content),
-      required: statuses === null ? null : { source: "CONFIG_FILE", statuses },
+      required: required === null ? null : { source: "CONFIG_FILE", statuses: required },
       configProblem: null,
+      ...(mapsPaths ? { targetsFromPaths: true } : {}),
     };
   }
 
@@ -59,11 +65,11 @@ export class Target {
     this.moved(movement);
   }
 
-  /** Somebody pushes a change of his own, and with it perhaps another list of required statuses. */
-  push(required?: readonly string[] | null): void {
+  /** Somebody pushes a change of his own, and with it perhaps another config file. */
+  push(config: Partial<Config> = {}): void {
     if (this.content === null) return;
     const change = `push:${(this.pushes += 1)}`;
-    if (required !== undefined) this.config.set(change, required);
+    if (Object.keys(config).length > 0) this.configs.set(change, { ...this.configAt(this.content), ...config });
     this.move([...this.content, change], null);
   }
 
@@ -75,6 +81,10 @@ export class Target {
   remove(): void {
     this.content = null;
     this.moved({ at: this.clock(), before: [], after: [], landing: null });
+  }
+
+  restore(): void {
+    this.move([FIRST], null);
   }
 
   isWithin(commit: Content): boolean {

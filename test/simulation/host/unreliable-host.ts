@@ -7,7 +7,7 @@ import type { Scheduler } from "../machine/scheduler.ts";
 
 export type HostWeather = { outUntil: number };
 
-export type HostWorld = {
+export type Road = {
   readonly scheduler: Scheduler;
   readonly faults: Faults;
   readonly random: Random;
@@ -16,7 +16,7 @@ export type HostWorld = {
 
 const MINUTE_MS = 60_000;
 
-export function unreliableHost(port: CodeHost, world: HostWorld): CodeHost {
+export function unreliableHost(port: CodeHost, world: Road): CodeHost {
   const { scheduler, faults, random, weather } = world;
 
   const travel = async (): Promise<void> => {
@@ -45,6 +45,7 @@ export function unreliableHost(port: CodeHost, world: HostWorld): CodeHost {
   return {
     pullRequest: through(port.pullRequest),
     tip: through(port.tip),
+    impactedTargets: through(port.impactedTargets),
     buildRun: through(port.buildRun),
     repeatChecks: through(port.repeatChecks),
     statuses: through(port.statuses),

@@ -6,17 +6,19 @@ const KEPT_LINES = 50;
 
 export class Book {
   readonly problems: string[] = [];
-  /** The last lines before the first problem, and after it as many as come until the end. */
+  /** The last lines, up to the first problem. */
   readonly lines: string[] = [];
   readonly counts = new Map<string, number>();
   private readonly digest = createHash("sha256");
   readonly now: () => EpochMs;
   private readonly start: EpochMs;
   private readonly echo: ((line: string) => void) | undefined;
+  private readonly stop: () => void;
 
-  constructor(clock: () => EpochMs, echo?: (line: string) => void) {
+  constructor(clock: () => EpochMs, stop: () => void, echo?: (line: string) => void) {
     this.now = clock;
     this.start = clock();
+    this.stop = stop;
     this.echo = echo;
   }
 
@@ -36,6 +38,8 @@ export class Book {
     if (this.problems.includes(text)) return;
     this.say(`BROKEN: ${text}`);
     this.problems.push(text);
+    // What comes after it would only be what came of it.
+    this.stop();
   }
 
   /** Equal for two runs in which the same was decided at the same times. */

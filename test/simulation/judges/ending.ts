@@ -6,7 +6,7 @@ import type { Entry, EntryState, Move, Totals } from "../../../shared/queue/engi
 import type { Table } from "../../../shared/table/client.ts";
 import { fromEndedItem } from "../../../shared/table/entry-items.ts";
 import { fromMoveItem } from "../../../shared/table/run-items.ts";
-import type { SimulatedHost } from "../host/code-host.ts";
+import type { HostWorld } from "../host/world.ts";
 import { headsIn, headOf } from "../host/content.ts";
 import type { Book } from "./book.ts";
 import type { CommitJudge } from "./commits.ts";
@@ -31,9 +31,9 @@ const PASSING = new Set(["ENTRY", "RUN", "INBOX", "EFFECT"]);
 export class EndJudge {
   private readonly book: Book;
   private readonly commits: CommitJudge;
-  private readonly host: SimulatedHost;
+  private readonly host: HostWorld;
 
-  constructor(book: Book, commits: CommitJudge, host: SimulatedHost) {
+  constructor(book: Book, commits: CommitJudge, host: HostWorld) {
     this.book = book;
     this.commits = commits;
     this.host = host;
@@ -51,7 +51,7 @@ export class EndJudge {
     this.totals();
     this.landed();
     for (const run of this.host.runs.values())
-      if (!run.isClosed) this.book.problem(`the branch of ${run.id} was never removed`);
+      if (!run.isClosed) this.book.problem(`the branch of ${run.name} was never removed`);
   }
 
   private history(items: readonly Item[]): void {
@@ -122,7 +122,7 @@ export class EndJudge {
   }
 
   private isMergedByHand({ prNumber, headSha, conclusion }: Entry): boolean {
-    const pr = this.host.prs.all.get(prNumber);
+    const pr = this.host.prs.get(prNumber);
     if (conclusion?.reason !== "MERGED_BY_HAND" || headSha === null || pr === undefined) return false;
     const reached = this.host.target.movements.some(({ after }) => headsIn(after).includes(headSha));
     return reached || (pr.state === "MERGED" && headOf(`${prNumber}@${pr.version}`) === headSha);

@@ -5,6 +5,7 @@ import { type Route } from "../../../shared/api/route.ts";
 import { routes } from "../../../shared/api/routes.ts";
 import type { EpochMs } from "../../../shared/kernel/time.ts";
 import type { Entry } from "../../../shared/queue/engine/types.ts";
+import { headOf } from "../host/content.ts";
 import { FUNCTION_MS_MAX, LOST, type Reply, type Sent } from "../machine/gateway.ts";
 import type { Book } from "./book.ts";
 
@@ -30,6 +31,8 @@ export class Promises {
   readonly submitted = new Map<string, number>();
   /** When the cancelling of one was acknowledged. */
   readonly cancelled = new Map<string, EpochMs>();
+  /** Heads whose impacted targets were taken in. */
+  private readonly placed = new Set<string>();
   private readonly book: Book;
 
   constructor(book: Book) {
@@ -55,7 +58,12 @@ export class Promises {
     if (name === "explain-pull-request") this.explained(reply);
   }
 
+  hasTargets(change: string): boolean {
+    return this.placed.has(headOf(change));
+  }
+
   private acknowledged({ id }: Sent, { body }: Reply): void {
+    if (id === "set-impacted-targets") this.placed.add(z.object({ prSha: z.string() }).parse(body).prSha);
     if (id === "submit-pull-request") {
       const { id: entry, prNumber } = pullRequestShape.parse(body);
       this.submitted.set(entry, prNumber);

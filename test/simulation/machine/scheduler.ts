@@ -18,6 +18,7 @@ export class Scheduler {
   /** A binary heap, the earliest first. */
   private readonly heap: Due[] = [];
   private underWay = 0;
+  isStopped = false;
   private wake: () => void = () => {};
 
   constructor(start: EpochMs) {
@@ -52,19 +53,25 @@ export class Scheduler {
   };
 
   /** Lets things happen until that many milliseconds have passed, or it is over. */
-  async run(ms: number, isOver: () => boolean = () => false): Promise<void> {
-    const until = this.time + ms;
+  async run(ms: number, until: () => boolean = () => false): Promise<void> {
+    const isOver = (): boolean => this.isStopped || until();
+    const end = this.time + ms;
     await this.settle();
     while (!isOver()) {
       const next = this.heap[0];
-      if (next === undefined || next.at > until) break;
+      if (next === undefined || next.at > end) break;
       this.pop();
       if (next.cancelled) continue;
       this.time = Math.max(this.time, next.at);
       next.call();
       await this.settle();
     }
-    if (!isOver()) this.time = Math.max(this.time, until);
+    if (!isOver()) this.time = Math.max(this.time, end);
+  }
+
+  /** Nothing happens any more. */
+  stop(): void {
+    this.isStopped = true;
   }
 
   private async settle(): Promise<void> {

@@ -11,7 +11,7 @@ import { MINUTE_MS } from "../../../shared/kernel/time.ts";
 import { reportChecks, reportRefs } from "../../../shared/queue/app/news.ts";
 import type { CrashPoint, QueueStore } from "../../../shared/queue/app/ports.ts";
 import type { Random } from "../../crash/random.ts";
-import type { HostNews } from "../host/code-host.ts";
+import type { HostNews } from "../host/world.ts";
 import { Deliveries, type StreamWorker } from "./deliveries.ts";
 import type { Faults } from "./faults.ts";
 import { invocation, type Life, presentWiring } from "./process.ts";

@@ -7,6 +7,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import timers from "node:timers";
+import timersPromises from "node:timers/promises";
 
 export type VirtualWorld = {
   readonly now: () => number;
@@ -29,6 +30,7 @@ const real = {
   setTimeout: globalThis.setTimeout,
   clearTimeout: globalThis.clearTimeout,
   randomUUID: crypto.randomUUID,
+  setImmediate: timersPromises.setImmediate,
 };
 
 /** As much of a timer as anybody asks for. */
@@ -77,6 +79,12 @@ function install(): void {
   Math.random = () => inside.getStore()?.random() ?? real.random();
   for (const place of [globalThis, timers])
     Object.assign(place, { setTimeout: setTimeoutHere, clearTimeout: clearTimeoutHere });
+  // A breath between two portions of work: others get their turn.
+  timersPromises.setImmediate = (value, options) => {
+    const world = inside.getStore();
+    if (world === undefined) return real.setImmediate(value, options);
+    return new Promise((resolve) => void world.after(0, () => resolve(value as never)));
+  };
   crypto.randomUUID = (options) => {
     const world = inside.getStore();
     return world === undefined ? real.randomUUID.call(crypto, options) : virtualUuid(world.random);

@@ -1,30 +1,32 @@
 /** What people do on the code host, without the queue being asked. */
 import type { Random } from "../../crash/random.ts";
-import type { SimulatedHost } from "../host/code-host.ts";
+import type { HostWorld } from "../host/world.ts";
 import { changeOf, type HostPr } from "../host/pull-requests.ts";
 import type { Book } from "../judges/book.ts";
 
 /** Opens a pull request whose change is whatever it turns out to be. */
-export function open(host: SimulatedHost, number: number, random: Random): HostPr {
-  const pr = host.prs.open(number, random.chance(0.1));
+export function open(host: HostWorld, number: number, random: Random): HostPr {
+  const pr = host.open(number, random.chance(0.1));
   host.truth.invent(changeOf(pr), around(host, number), random);
+  host.headIsPushed(pr);
   if (random.chance(0.05)) pr.isDraft = true;
   if (random.chance(0.04)) pr.baseBranch = "other";
   return pr;
 }
 
 /** The changes of those that came a little earlier. */
-const around = (host: SimulatedHost, number: number): readonly string[] =>
-  [...host.prs.all.values()].filter((pr) => pr.number < number && pr.number > number - 8).map(changeOf);
+const around = (host: HostWorld, number: number): readonly string[] =>
+  [...host.prs.values()].filter((pr) => pr.number < number && pr.number > number - 8).map(changeOf);
 
-export function push(host: SimulatedHost, pr: HostPr, random: Random): void {
-  host.prs.push(pr);
+export function push(host: HostWorld, pr: HostPr, random: Random): void {
+  host.push(pr);
   host.truth.invent(changeOf(pr), around(host, pr.number), random);
+  host.headIsPushed(pr);
   host.changed(pr);
 }
 
 /** Somebody does something to a pull request. */
-export function meddle(host: SimulatedHost, pr: HostPr, random: Random, book: Book): void {
+export function meddle(host: HostWorld, pr: HostPr, random: Random, book: Book): void {
   const before = JSON.stringify(pr);
   const dice = random.next();
   if (dice < 0.25 && pr.state !== "MERGED") push(host, pr, random);
@@ -41,13 +43,14 @@ export function meddle(host: SimulatedHost, pr: HostPr, random: Random, book: Bo
 }
 
 /** Somebody moves the target, past the queue. */
-export function moveTarget(host: SimulatedHost, random: Random, book: Book): void {
+export function moveTarget(host: HostWorld, random: Random, book: Book): void {
   const { target } = host;
   const dice = random.next();
   book.count("movements by hand");
-  if (target.content === null) target.move(["push:0"], null);
-  else if (dice < 0.55) target.push();
-  else if (dice < 0.7) target.push(random.pick([["unit"], ["unit", "lint"], ["lint"], null]) ?? null);
+  if (target.content === null) target.restore();
+  else if (dice < 0.5) target.push();
+  else if (dice < 0.6) target.push({ required: random.pick([["unit"], ["unit", "lint"], ["lint"], null]) ?? null });
+  else if (dice < 0.7) target.push({ mapsPaths: random.chance(0.5) });
   else if (dice < 0.9) target.forcePush(random.int(1, 2));
   else target.remove();
   book.say(`somebody: the target is ${target.content?.join() ?? "gone"}`);

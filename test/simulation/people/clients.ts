@@ -3,7 +3,7 @@ import type { Random } from "../../crash/random.ts";
 import { headOf } from "../host/content.ts";
 import { changeOf } from "../host/pull-requests.ts";
 import { LOST } from "../machine/gateway.ts";
-import type { SimulatedHost } from "../host/code-host.ts";
+import type { HostWorld } from "../host/world.ts";
 import type { Caller } from "./caller.ts";
 
 export type Ref = { readonly repo: object; readonly targetBranch: string };
@@ -11,7 +11,7 @@ export type Ref = { readonly repo: object; readonly targetBranch: string };
 export type ClientParts = {
   readonly caller: Caller;
   readonly random: Random;
-  readonly host: SimulatedHost;
+  readonly host: HostWorld;
   readonly ref: Ref;
   /** Numbers of pull requests that there are. */
   readonly numbers: () => readonly number[];
@@ -30,12 +30,12 @@ export async function submit(parts: ClientParts, number: number): Promise<void> 
 
 export async function setTargets(parts: ClientParts, number: number): Promise<void> {
   const { caller, random, ref, host } = parts;
-  const pr = host.prs.all.get(number);
+  const pr = host.prs.get(number);
   if (pr === undefined) return;
-  const dice = random.next();
-  const some = Array.from({ length: random.int(1, 3) }, () => `area-${random.int(1, 8)}`);
-  const impactedTargets = dice < 0.08 ? "ALL" : dice < 0.16 ? [] : some;
-  const sha = random.chance(0.7) ? { sha: headOf(changeOf(pr)) } : {};
+  // Who claims less than is true lies, and is promised nothing.
+  const some = [...(host.truth.areasOf(changeOf(pr)) ?? []), ...(random.chance(0.2) ? ["more"] : [])];
+  const impactedTargets = random.chance(0.08) ? "ALL" : some;
+  const sha = { sha: headOf(changeOf(pr)) };
   await caller.send("set-impacted-targets", { ...ref, pr: { number, ...sha }, impactedTargets });
 }
 

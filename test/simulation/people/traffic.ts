@@ -48,11 +48,11 @@ export function traffic(world: World, people: People, ref: Ref, { everyMs, setti
     const number = numbers.length + 1;
     numbers.push(number);
     open(host, number, random);
-    if (random.chance(0.5)) await setTargets(client(random), number);
+    if (random.chance(0.7)) await setTargets(client(random), number);
     await submit(client(random), number);
-    if (random.chance(0.3)) await setTargets(client(random), number);
+    if (random.chance(0.4)) await setTargets(client(random), number);
   };
-  const pr = (random: Random) => host.prs.all.get(Math.max(1, numbers.length - random.int(0, 9)));
+  const pr = (random: Random) => host.prs.get(Math.max(1, numbers.length - random.int(0, 9)));
 
   begin(people.admin.sure("create-queue", { ...ref, ...settings }).then(() => {}));
   repeatedly(everyMs.arrival, arrive, "arrivals");
@@ -77,6 +77,7 @@ export function traffic(world: World, people: People, ref: Ref, { everyMs, setti
       isQuiet = true;
     });
     await scheduler.run(3_600_000, () => isQuiet);
+    if (scheduler.isStopped) return;
     if (!isQuiet) book.problem("somebody never got an answer");
     else await quiet;
   };
