@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { arithmetic } from "./arithmetic.ts";
+import { comparing } from "./comparing.ts";
 import { largeTargets } from "./large-targets.ts";
 import { oneRead } from "./one-read.ts";
 import { planning } from "./planning.ts";
@@ -22,6 +23,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   submit,
   step: steps,
   plan: planning,
+  compare: comparing,
   targets: largeTargets,
 };
 

@@ -5,12 +5,13 @@ import type { OrgSlug, QueueKey } from "../../kernel/ids.ts";
 import type { Effect, Entry, QueueEvent, Targets } from "../engine/types.ts";
 import { lookupOf, sharesOne } from "./overlap.ts";
 import type { LoadedQueue, QueueApp, TargetSet } from "./ports.ts";
+import { viewTogether } from "./view-together.ts";
 
 type Comparing = Extract<Effect, { type: "compare-targets" }>;
 
 /** Null when it is not wanted any more: the entry has gone, or has other targets. */
 export async function compareTargets(app: QueueApp, key: QueueKey, effect: Comparing): Promise<QueueEvent | null> {
-  const queue = await app.queues.view(key);
+  const queue = await viewTogether(app.queues, key);
   const entry = queue?.state.entries.get(effect.entry);
   if (queue === undefined || entry?.comparing?.number !== effect.number) return null;
   const { targets } = entry.comparing;

@@ -30,11 +30,10 @@ describe("two sets of targets", () => {
   test("share one when all that they share is the last of a hundred thousand", () => {
     const many = Array.from({ length: 100_000 }, (_, at) => `target-${at}`);
     const others = many.map((one) => `other-${one}`);
-    expect(sharesOne(lookupOf(hashed(many)), hashed(others))).toBe(false);
-    for (const shared of many.slice(-3)) {
-      expect(sharesOne(lookupOf(hashed(many)), hashed([...others, shared]))).toBe(true);
-      expect(sharesOne(lookupOf(hashed([shared])), hashed(many))).toBe(true);
-    }
+    const [all, last] = [hashed(many), many.slice(-1)];
+    expect(sharesOne(lookupOf(all), hashed(others))).toBe(false);
+    expect(sharesOne(lookupOf(all), hashed([...others, ...last]))).toBe(true);
+    expect(sharesOne(lookupOf(hashed(last)), all)).toBe(true);
   });
 
   test("that differ in one half of a hash only share nothing", () => {
