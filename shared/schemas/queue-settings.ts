@@ -15,8 +15,8 @@ const batchingRules = {
   description:
     "A pull request with an impacted target that a pattern matches is tested in no batch. In a pattern, * is anything " +
     "within one part between slashes, ** as a whole part any number of parts, ? one character, and all else itself. " +
-    "Only the first 1,000 targets of a set (64 KiB of them) are kept to be looked at: where a set holds more, or is ALL, " +
-    "any rule isolates. A rule holds for targets that come after it.",
+    "Only the first 1,000 targets of a set (64 KiB of them) are kept to be looked at: where a set holds more, any rule " +
+    "isolates. A rule holds for targets that come after it.",
 };
 
 /** Bounds of the settings. Read and written alike; the defaults stand below, units stand in the names. */
