@@ -1,10 +1,11 @@
 /** What is told of a simulation when it is over. */
+import { HOUR_MS } from "../../shared/kernel/time.ts";
 import type { Fault } from "./machine/faults.ts";
-import type { Simulation } from "./simulate.ts";
 import type { World } from "./world.ts";
 
 export type Report = {
   readonly seed: number;
+  /** Of virtual time, all of it. */
   readonly hours: number;
   readonly seconds: number;
   readonly tableCalls: number;
@@ -16,9 +17,9 @@ export type Report = {
   readonly lastLines: readonly string[];
 };
 
-export const mintReport = (world: World, { seed, hours }: Simulation, ms: number): Report => ({
-  seed,
-  hours,
+export const mintReport = (world: World, ms: number): Report => ({
+  seed: world.seed,
+  hours: (world.scheduler.now() - world.startedAt) / HOUR_MS,
   seconds: ms / 1_000,
   tableCalls: world.weather.calls,
   deaths: world.service.site.deaths,
@@ -38,7 +39,7 @@ const listed = (counts: ReadonlyMap<string, number>): string =>
 export function textOf(report: Report): string {
   const { seed, hours, seconds, tableCalls, deaths, counts, faults, fingerprint, problems, lastLines } = report;
   const lines = [
-    `seed ${seed}, ${hours} hours in ${seconds.toFixed(1)} s, ${tableCalls} calls of the table, decisions ${fingerprint}`,
+    `seed ${seed}, ${hours.toFixed(1)} virtual hours in ${seconds.toFixed(1)} s, ${tableCalls} calls of the table, decisions ${fingerprint}`,
     `  ${listed(counts)}`,
     `  ${deaths} deaths; faults: ${listed(faults)}`,
   ];

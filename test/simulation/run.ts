@@ -35,7 +35,9 @@ for (const seed of seeds) {
   const { problems, seconds, fingerprint } = report;
   const text = textOf(report);
   const counts = Object.fromEntries(report.counts);
-  console.log(values.json ? JSON.stringify({ seed, hours, seconds, fingerprint, counts, problems, text }) : text);
+  const replay = `npm run simulate -- --seed ${seed} --hours ${hours}`;
+  const told = problems.length === 0 ? text : `${text}\n\n${replay}`;
+  console.log(values.json ? JSON.stringify({ seed, hours, seconds, fingerprint, counts, problems, text: told }) : told);
   if (problems.length > 0) process.exitCode = 1;
   if (problems.length > 0 && !values.json) break;
 }

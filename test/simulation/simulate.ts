@@ -1,20 +1,16 @@
 /** One seed: a world, its people, so many hours of trouble, and the calm after it. */
-import { hashToken, mintToken } from "../../shared/auth/token-format.ts";
 import { HOUR_MS } from "../../shared/kernel/time.ts";
-import { orgSlug } from "../../shared/kernel/ids.ts";
-import { tokenStore } from "../../shared/table/tokens.ts";
-import type { Random } from "../crash/random.ts";
 import { calmDown } from "./calm.ts";
 import { EndJudge } from "./judges/ending.ts";
 import { mixtureOf } from "./machine/faults.ts";
 import type { Functions } from "./machine/gateway.ts";
 import { randomFor } from "./machine/random.ts";
 import type { Storage } from "./machine/storage.ts";
-import { Caller } from "./people/caller.ts";
-import { mintReport, type Report } from "./report.ts";
-import { plotOf } from "./plot.ts";
+import { ALL_SCOPES, aCaller, nobody } from "./people/callers.ts";
 import { traffic } from "./people/traffic.ts";
-import { inWorld, ORG, REPO, type World } from "./world.ts";
+import { type Plot, plotOf } from "./plot.ts";
+import { mintReport, type Report } from "./report.ts";
+import { inWorld, REF, type World, type WorldOptions } from "./world.ts";
 
 export type Simulation = {
   readonly seed: number;
@@ -23,61 +19,59 @@ export type Simulation = {
   readonly echo?: ((line: string) => void) | undefined;
 };
 
-let made = 0;
-
 export async function simulate(of: Simulation, storage: Storage, functions: Functions): Promise<Report> {
   const { seed, hours, echo } = of;
+  const plot = plotOf(randomFor(seed, "plot"));
+  const { deployment, habits } = plot;
+  const options = { seed, deployment, habits, faults: mixtureOf(seed), functions, echo };
+  return inOwnTable(storage, options, (world) => play(world, plot, hours));
+}
+
+let made = 0;
+
+/** In a world with an empty table, until it is over or something is wrong. */
+export async function inOwnTable(
+  storage: Storage,
+  options: Omit<WorldOptions, "table" | "endpoint">,
+  work: (world: World) => Promise<void>,
+): Promise<Report> {
   const table = await storage.create(`simulation-${(made += 1)}`);
   const since = performance.now();
   try {
-    const faults = mixtureOf(seed);
-    const plot = plotOf(randomFor(seed, "plot"));
-    const { deployment, habits } = plot;
-    const options = { seed, deployment, habits, faults, functions, table, endpoint: storage.endpoint, echo };
-    return await inWorld(options, async (world) => {
+    return await inWorld({ ...options, table, endpoint: storage.endpoint }, async (world) => {
       try {
-        await play(world, plot, hours);
+        await work(world);
       } catch (error) {
         world.book.problem(`the simulation itself failed: ${error instanceof Error ? error.stack : String(error)}`);
       }
-      return mintReport(world, of, performance.now() - since);
+      return mintReport(world, performance.now() - since);
     });
   } finally {
     await table.drop();
   }
 }
 
-async function play(world: World, plot: ReturnType<typeof plotOf>, hours: number): Promise<void> {
-  const { scheduler, service, book, commits, promises, host, table } = world;
-  const ref = { repo: REPO, targetBranch: "main" };
-  const admin = await caller(world, "admin", ["read", "submit", "admin"]);
+async function play(world: World, plot: Plot, hours: number): Promise<void> {
+  const { scheduler, service } = world;
+  const admin = await aCaller(world, "admin", ALL_SCOPES);
   const people = {
     admin,
-    client: await caller(world, "client", ["read", "submit"]),
-    foreigner: await caller(world, "foreigner", ["read", "submit", "admin"], "other"),
-    reader: await caller(world, "reader", ["read"]),
-    nobody: new Caller({ ...world, random: world.random("nobody"), token: "mlq_wrong" }),
+    client: await aCaller(world, "client", ["read", "submit"]),
+    foreigner: await aCaller(world, "foreigner", ALL_SCOPES, "other"),
+    reader: await aCaller(world, "reader", ["read"]),
+    nobody: nobody(world),
   };
   service.start();
-  const stop = traffic(world, people, ref, plot);
+  const stop = traffic(world, people, REF, plot);
   await scheduler.run(hours * HOUR_MS);
   await stop();
-  if (scheduler.isStopped) return;
-  await calmDown(world, admin, ref);
-  if (scheduler.isStopped) return;
+  if (!scheduler.isStopped) await calmDown(world, admin, REF);
+  if (!scheduler.isStopped) await judgeEnd(world);
+}
+
+/** Nobody is in the queue any more. */
+export async function judgeEnd(world: World): Promise<void> {
+  const { book, commits, promises, host, table, scheduler } = world;
   promises.kept(commits.ended);
   await scheduler.really(() => new EndJudge(book, commits, host).judge(table));
 }
-
-type Scopes = Parameters<ReturnType<typeof tokenStore>["add"]>[0]["scopes"];
-
-async function caller(world: World, name: string, scopes: Scopes, org: string = ORG): Promise<Caller> {
-  const random = world.random(`caller ${name}`);
-  const token = mintToken((length) => bytes(random, length));
-  const added = { org: orgSlug(org), tokenId: name, hash: hashToken(token), name, scopes, enumCase: "upper" } as const;
-  const createdAt = world.scheduler.now();
-  await world.scheduler.really(() => tokenStore(world.table).add({ ...added, createdAt, expiresAt: null }));
-  return new Caller({ ...world, random, token });
-}
-
-const bytes = (random: Random, length: number): Uint8Array => Uint8Array.from({ length }, () => random.int(0, 255));

@@ -25,6 +25,8 @@ export const ORG = orgSlug("acme");
 export const REPO: RepoKey = { host: "git.local", owner: "acme", name: "app" };
 export const QUEUE: QueueKey = { org: ORG, repo: REPO, branch: TARGET };
 
+export const REF = { repo: REPO, targetBranch: TARGET };
+
 /** A Tuesday. */
 const START = epochMs(Date.UTC(2027, 0, 5, 9));
 
@@ -88,6 +90,7 @@ function aWorld(options: WorldOptions, scheduler: Scheduler) {
   const hurry = (): void => checks.hurry();
   return {
     seed,
+    startedAt: START,
     random,
     scheduler,
     book,

@@ -42,6 +42,7 @@ export function aRunner(parts: RunnerParts): Runner {
 
   const outcomeOf = (run: HostRun, context: string): CheckState => {
     if (context === "lint") return random.chance(habits.flaky / 4) ? "ERROR" : "SUCCESS";
+    if (run.required.length > 0 && parts.truth().flakesNow(run.content)) return "FAILURE";
     return parts.truth().isGood(run.content) && !random.chance(habits.flaky) ? "SUCCESS" : "FAILURE";
   };
 

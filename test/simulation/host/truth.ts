@@ -12,6 +12,8 @@ export class Truth {
   readonly bad = new Set<string>();
   /** Changes from which nothing can be built, for a reason of their own. */
   readonly unbuildable = new Set<string>();
+  /** How often tests of a content that holds it still fail by chance. */
+  readonly flakes = new Map<string, number>();
   private readonly areas = new Map<string, ReadonlySet<string>>();
   /** A change that mends another one. */
   private readonly mends = new Map<string, string>();
@@ -46,6 +48,14 @@ export class Truth {
   overlap(a: string, b: string): boolean {
     const [left, right] = [this.areas.get(a), this.areas.get(b)];
     return left === undefined || right === undefined || [...left].some((area) => right.has(area));
+  }
+
+  /** Whether this test fails by a chance that was foretold. */
+  flakesNow(content: Content): boolean {
+    const change = changesOf(content).find((one) => (this.flakes.get(one) ?? 0) > 0);
+    if (change === undefined) return false;
+    this.flakes.set(change, (this.flakes.get(change) ?? 0) - 1);
+    return true;
   }
 
   isGood(content: Content): boolean {

@@ -56,7 +56,7 @@ const WORST = {
 
 export type Fault = keyof typeof WORST;
 export const FAULTS = Object.keys(WORST) as readonly Fault[];
-export type FaultClass = "table" | "process" | "stream" | "sweep" | "news" | "host";
+export const FAULT_CLASSES = ["table", "process", "stream", "sweep", "news", "host"] as const;
 
 export class Faults {
   readonly counts = new Map<Fault, number>();
