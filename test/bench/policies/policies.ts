@@ -22,7 +22,8 @@ const mainline = (settingsFor: (world: World) => QueueSettingsPatch): Policy => 
 });
 const fixed = (settings: QueueSettingsPatch): Policy => mainline(() => settings);
 
-const OPTIMISTIC = { canOptimisticallyMerge: true, pendingFailureDepth: 3 } as const;
+/** Whatever passes clears what it contains; no failure waits for that. */
+const OPTIMISTIC = { canOptimisticallyMerge: true, pendingFailureDepth: 0 } as const;
 /** No waiting for a batch: one forms only as far as more wait than there are slots. */
 const underLoad = (batchingMinSize: number) => ({ batch: true, batchingMaxWaitTimeMinutes: 0, batchingMinSize });
 /** A batch forms when it is full or its first has waited so long, whatever the load. */
@@ -58,7 +59,7 @@ const FIXED: Readonly<Record<string, Policy>> = {
   "fixed: batches of 4 under load": fixed(underLoad(4)),
   "fixed: batches of 8 under load": fixed(underLoad(8)),
   "fixed: batches of 4, waiting": fixed(waiting(4)),
-  "fixed: batches of 8, waiting, optimistic": fixed({ ...OPTIMISTIC, ...waiting(8) }),
+  "fixed: optimistic, failures wait for 3 behind": fixed({ ...OPTIMISTIC, pendingFailureDepth: 3 }),
   "fixed: optimistic, half the workers": mainline(({ workers }) => ({
     ...OPTIMISTIC,
     concurrency: Math.max(1, Math.floor(workers / 2)),

@@ -95,7 +95,7 @@ describe("the truth", () => {
 });
 
 describe("every policy", () => {
-  const load = workload({ changes: 150, perHour: 40, overlap: 0.05, workers: 0.5, flake: 0.1 });
+  const load = workload({ changes: 100, perHour: 40, overlap: 0.05, workers: 0.5, flake: 0.1 });
 
   test.each([...COMPARED_NAMES, ...FIXED_NAMES])("%s decides everything and lands nothing that is wrong", (name) => {
     const world = worldOf(load, 3);
