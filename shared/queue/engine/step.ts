@@ -38,12 +38,11 @@ export function step(state: QueueState, event: QueueEvent, now: EpochMs): Decisi
  * the last pass finds nothing to do.
  */
 function settle(draft: Draft): void {
-  liftClearedHolds(draft);
-  continueLanding(draft);
-  settleEntries(draft);
-  // Repeats and clearing runs that may still start decide whether a failure counts already.
-  settleRuns(draft, permitsOf(draft, draft.now));
-  settleStates(draft);
+  // Until nothing follows from the verdicts any more: what is started is decided by all of them, and not by some.
+  for (let times = 0, before = -1; draft.decisions !== before && times < PASSES_MAX && draft.hasRoom(); times += 1) {
+    before = draft.decisions;
+    settleVerdicts(draft);
+  }
   // Only now: verdicts on the tip may have put a hold on, and the last entry of the old mode may have ended.
   draft.mode = modeInForce(draft);
   const permits = permitsOf(draft, draft.now);
@@ -55,6 +54,15 @@ function settle(draft: Draft): void {
   readPullRequests(draft);
   trimLineage(draft);
   forgetBisections(draft);
+}
+
+function settleVerdicts(draft: Draft): void {
+  liftClearedHolds(draft);
+  continueLanding(draft);
+  settleEntries(draft);
+  // Repeats and clearing runs that may still start decide whether a failure counts already.
+  settleRuns(draft, permitsOf(draft, draft.now));
+  settleStates(draft);
 }
 
 function liftClearedHolds(draft: Draft): void {

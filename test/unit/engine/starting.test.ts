@@ -1,0 +1,18 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { aQueue, testing } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
+
+describe("what is started", () => {
+  it("follows from all verdicts, also from those that follow from others in the same step", () => {
+    const queue = testing([1, 2], { retriesBeforeFailure: 0 }).fails(1);
+    expect(queue.effects()).toEqual(["close-run:q-1", "close-run:q-2", "build-run:q-3"]);
+  });
+
+  it("is the parts of a part that failed, and not what stands behind it", () => {
+    const batches = { batch: true, batchingMinSize: 4, bisectionConcurrency: 2, retriesBeforeFailure: 0 };
+    const queue = aQueue(batches).opens().submits(1, 2, 3, 4).builds(1).fails(1).builds(1, 3).fails(1);
+    expect([queue.contents(1), queue.contents(3)]).toEqual([["1"], ["1+2+3+4"]]);
+  });
+});
