@@ -41,17 +41,17 @@ export function batchFrom(forming: Forming, seed: Group, permits: Permits): Form
 
 /** When an entry has waited long enough for others, time during which the queue admitted nobody left out. */
 export function batchDeadline(
-  { config, closedMs }: Pick<Forming, "config" | "closedMs">,
+  forming: Pick<Forming, "config" | "closedMs">,
   { admittedAt, closedMsBefore, state }: Entry,
 ): EpochMs | undefined {
-  const { batch, batchingMaxWaitTimeMinutes } = config.settings;
+  const { batch, batchingMaxWaitTimeMinutes } = forming.config.settings;
   if (!batch || batchingMaxWaitTimeMinutes === 0 || admittedAt === null || state !== "PENDING") return undefined;
-  return later(admittedAt, batchingMaxWaitTimeMinutes * MINUTE_MS + (closedMs() - closedMsBefore));
+  return later(admittedAt, batchingMaxWaitTimeMinutes * MINUTE_MS + (forming.closedMs() - closedMsBefore));
 }
 
 function deadlineOf(forming: Forming, id: EntryId): readonly EpochMs[] {
   const entry = forming.entries.get(id);
-  const at = entry === undefined ? undefined : batchDeadline({ ...forming, closedMs: () => forming.closedMs() }, entry);
+  const at = entry === undefined ? undefined : batchDeadline(forming, entry);
   return at === undefined ? [] : [at];
 }
 

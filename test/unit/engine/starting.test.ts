@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { MINUTE_MS } from "../../../shared/kernel/time.ts";
 import { aQueue, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
@@ -14,5 +15,11 @@ describe("what is started", () => {
     const batches = { batch: true, batchingMinSize: 4, bisectionConcurrency: 2, retriesBeforeFailure: 0 };
     const queue = aQueue(batches).opens().submits(1, 2, 3, 4).builds(1).fails(1).builds(1, 3).fails(1);
     expect([queue.contents(1), queue.contents(3)]).toEqual([["1"], ["1+2+3+4"]]);
+  });
+
+  it("is a batch that is not full, when its first has waited long enough, for which the queue wakes", () => {
+    const queue = aQueue({ batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 }).opens().submits(1, 2);
+    expect([queue.state.runs.size, queue.last?.wakeAt]).toEqual([0, (queue.entry(1).admittedAt ?? 0) + 5 * MINUTE_MS]);
+    expect(queue.sleeps().contents(2)).toEqual(["1+2"]);
   });
 });
