@@ -33,7 +33,7 @@ export function explainFailing(draft: Draft, entry: Entry): Told {
     );
   if (run.phase === "FAILED") blockers.push(...openBlockers(draft, entry, run));
   if (blockers.length === 0) blockers.push(blocker("JUDGEMENT", `its failure in ${run.id} is judged in a moment`));
-  return told(entry, `failed ${failed}`, blockers, whatHelps(draft, entry));
+  return told(entry, `failed ${failed} in ${run.id}`, blockers, whatHelps(draft, entry));
 }
 
 const failedOf = (run: Run): string => run.failure?.contexts.join(", ") || "its tests";

@@ -7,7 +7,7 @@ import { chancesNow, chanceOnPath, isWorthIt } from "./paths.ts";
 import { permitsOf } from "./permits.ts";
 import { assumptionsFor, freeSlots, isInProgress } from "./runs.ts";
 import { type Blocker, blocker, matesOf, named, names, type Told, told, undecidedAheadOf } from "./telling.ts";
-import type { Entry } from "./types.ts";
+import type { Broken, Entry } from "./types.ts";
 
 /** Why an admitted entry is not tested yet: the same questions, in the same order, as the plan asks. */
 export function explainPending(draft: Draft, entry: Entry): Told {
@@ -23,8 +23,7 @@ export function explainPending(draft: Draft, entry: Entry): Told {
 
 function pendingBlockers(draft: Draft, entry: Entry): readonly Blocker[] {
   const permits = permitsOf(draft, draft.now);
-  if (draft.isLanding(entry.id) || mergesDirectly(draft, permits, entry.id))
-    return [blocker("LANDING", "it contains the target and is green by itself: it is merged without a test")];
+  if (draft.isLanding(entry.id) || mergesDirectly(draft, permits, entry.id)) return [directBlocker(draft)];
   const found: Blocker[] = [];
   if (!permits.starts(entry))
     found.push(blocker(permits.state, `the queue starts no tests: ${permits.reason ?? permits.state}`));
@@ -37,11 +36,12 @@ function pendingBlockers(draft: Draft, entry: Entry): readonly Blocker[] {
         opponent.prNumber,
       ),
     );
-  if (entry.broken !== null && entry.broken.retryAt > draft.now)
+  const broken = brokenOf(draft, entry);
+  if (broken !== undefined)
     found.push(
       blocker(
         "INFRASTRUCTURE",
-        `its last test had no verdict (${entry.broken.what}); it is repeated at ${toRfc3339(entry.broken.retryAt)}`,
+        `its last test had no verdict (${broken.what}); it is repeated at ${toRfc3339(broken.retryAt)}`,
       ),
     );
   if (draft.runsOf(entry.id).some((run) => run.phase === "BUILDING"))
@@ -50,6 +50,18 @@ function pendingBlockers(draft: Draft, entry: Entry): readonly Blocker[] {
     found.push(blocker("TARGET_READ", `${draft.branch} moved and is being read again`));
   return found.length > 0 ? found : [...passedInVain(draft, entry), ...waiting(draft, entry)];
 }
+
+function directBlocker(draft: Draft): Blocker {
+  if (draft.tipDoubted) return blocker("TARGET_READ", `${draft.branch} is being read again before anything lands`);
+  const kind = draft.landing === null ? "START" : "LANDING";
+  return blocker(kind, "it contains the target and is green by itself: it is merged without a test");
+}
+
+/** What broke the last test of its batch stands on the first of it. */
+const brokenOf = (draft: Draft, entry: Entry): Broken | undefined =>
+  named(draft, draft.groupOf(entry.id)?.members ?? [entry.id]).flatMap(({ broken }) =>
+    broken !== null && broken.retryAt > draft.now ? [broken] : [],
+  )[0];
 
 /** It passed on something that is not the likeliest any more: said, because its tests did pass. */
 function passedInVain(draft: Draft, entry: Entry): readonly Blocker[] {

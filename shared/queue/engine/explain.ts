@@ -11,6 +11,7 @@ import {
   blocker,
   type Explanation,
   matesOf,
+  named,
   names,
   type Told,
   told,
@@ -107,8 +108,16 @@ function explainPassed(draft: Draft, entry: Entry): Told {
     blockers.push(blocker(permits.state, `the queue lands nothing: ${permits.reason ?? permits.state}`));
   if (draft.tipDoubted)
     blockers.push(blocker("TARGET_READ", `${draft.branch} is being read again before anything lands`));
-  if (blockers.length === 0) blockers.push(blocker("LANDING", "it lands in a moment"));
+  if (blockers.length === 0) blockers.push(otherLanding(draft) ?? blocker("LANDING", "it lands in a moment"));
   return told(entry, "has passed its tests", blockers, ["the pull requests ahead landing, or leaving the queue"]);
+}
+
+/** Of two lanes that are ready, one lands after the other. */
+export function otherLanding(draft: Draft): Blocker | undefined {
+  const [first] = named(draft, draft.landing?.group ?? []);
+  if (draft.landing === null || draft.landing.landed || first === undefined) return undefined;
+  const message = `PR #${first.prNumber} is landing, and one lands at a time: ${landingBlocker(draft).message}`;
+  return blocker("OTHER_LANDING", message, first.prNumber);
 }
 
 export function landingBlocker({ landing }: Draft): Blocker {

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { treeSha } from "../../../shared/kernel/ids.ts";
 import { explain } from "../../../shared/queue/engine/explain.ts";
-import { aPullRequest, aQueue, id, type ScriptedQueue, testing } from "../../support/queue.ts";
+import { aLanedQueue } from "../../support/laned-queue.ts";
+import { aPullRequest, aQueue, id, type ScriptedQueue, sha, status, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
 afterEach(keepsPromises);
@@ -85,6 +87,26 @@ describe("the explanation of one that is", () => {
     );
   });
 
+  it("passed while another lane lands names who is landing", () => {
+    const queue = aLanedQueue().opens().brings(1, "a").brings(2, "b").builds(1, 2).passes(1, 2);
+    expect(summary(queue, 2)).toBe(
+      "PR #2 has passed its tests: PR #1 is landing, and one lands at a time: it is landing.",
+    );
+  });
+
+  it("to be merged directly says so, or that the target is being read", () => {
+    const own = { tip: sha("T0"), tree: treeSha("t"), statuses: [status("unit", "SUCCESS")] };
+    const queue = aQueue({ directMergeMode: "ALWAYS" })
+      .opens()
+      .turns("PAUSED")
+      .submitsWith(1, { pr: aPullRequest(1, { own }) });
+    queue.event({ type: "news", prNumbers: [], tip: { sha: null } }).turns("RUNNING");
+    queue.answersTip("T0");
+    expect(summary(queue, 1)).toContain("it contains the target and is green by itself: it is merged without a test");
+    queue.refuses({ kind: "TIP_MOVED" });
+    expect(summary(queue, 1)).toContain("main is being read again before anything lands");
+  });
+
   it("passed in a paused queue, or landing, or in trouble with it, says so", () => {
     expect(summary(testing([1]).turns("PAUSED").passes(1), 1)).toContain("the queue lands nothing: set by an operator");
     expect(summary(testing([1]).passes(1), 1)).toBe("PR #1 has passed its tests: it is landing.");
@@ -95,8 +117,15 @@ describe("the explanation of one that is", () => {
 
   it("failing names the status, the run, and whom it waits for", () => {
     const queue = testing([1, 2]).fails(2);
-    expect(summary(queue, 2)).toContain("PR #2 failed unit: unit failed in q-2 and is being repeated");
+    expect(summary(queue, 2)).toContain("PR #2 failed unit in q-2: unit failed in q-2 and is being repeated");
     expect(queue.explains(2).blockers).toMatchObject([{ kind: "REPEAT" }, { kind: "PREDECESSOR", prNumber: 1 }]);
+  });
+
+  it("failing while nothing can be said before those ahead are settled names the run all the same", () => {
+    const queue = testing([1, 2], { retriesBeforeFailure: 0 }).fails(2);
+    expect(summary(queue, 2)).toBe(
+      "PR #2 failed unit in q-2: whether PR #1 caused it is not known before that one is settled.",
+    );
   });
 
   it("failing while a status is still to come names that one", () => {
@@ -105,7 +134,7 @@ describe("the explanation of one that is", () => {
       { unit: "FAILURE" },
       { complete: false },
     );
-    expect(summary(queue, 1)).toBe("PR #1 failed unit: unit in q-1: the repeat waits for lint, still to come.");
+    expect(summary(queue, 1)).toBe("PR #1 failed unit in q-1: unit in q-1: the repeat waits for lint, still to come.");
   });
 
   it("ended says how and why", () => {
@@ -123,6 +152,8 @@ describe("the explanation of one that is", () => {
       .submits(1, 2)
       .cannotBuild(2, { kind: "CONFLICT", entry: id(2), with: id(1), paths: [] });
     expect(summary(queue, 2)).toBe("PR #2 waits to be tested: it conflicts in text with PR #1, which is ahead of it.");
+    const batch = aQueue({ batch: true, batchingMinSize: 2 }).opens().submits(1, 2).builds(1).breaks(1, "disk full");
+    expect(summary(batch, 2)).toContain("its last test had no verdict (disk full)");
     expect(summary(testing([1]).breaks(1, "disk full"), 1)).toMatch(
       /no verdict \(disk full\); it is repeated at 2023-/,
     );
