@@ -24,14 +24,15 @@ export function compareEntries(a: Entry, b: Entry): number {
 }
 
 /**
- * All admitted entries in the order in which they are to land; a group that is landing stays in front of all. One that
- * has landed already and is only still to be ended is not ahead of anybody.
+ * All admitted entries in the order in which they are to land; what is landing stays in front of all, in the order in
+ * which it was sent. One that has landed already and is only still to be ended is not ahead of anybody.
  */
 export function admittedInOrder(state: Pick<QueueState, "entries" | "landing">): Entry[] {
   const { landing } = state;
-  const front = new Set(landing?.group);
+  const front = new Map(landing?.group.map((id, at) => [id, at]));
   const admitted = [...state.entries.values()].filter(
     (entry) => isAdmitted(entry) && !(landing?.landed === true && front.has(entry.id)),
   );
-  return admitted.sort((a, b) => Number(front.has(b.id)) - Number(front.has(a.id)) || compareEntries(a, b));
+  const at = ({ id }: Entry): number => front.get(id) ?? front.size;
+  return admitted.sort((a, b) => at(a) - at(b) || compareEntries(a, b));
 }

@@ -1,0 +1,29 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Settings } from "../../../shared/queue/engine/types.ts";
+import { testing } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
+
+const OPTIMISTIC: Partial<Settings> = { canOptimisticallyMerge: true, retriesBeforeFailure: 0 };
+
+describe("what a successor clears", () => {
+  it("lands with it in one piece, as it was tested", () => {
+    const queue = testing([1, 2], OPTIMISTIC).passes(2);
+    expect(queue.moves()).toEqual([
+      "#1 TESTING > TESTS_PASSED (CLEARED_BY_SUCCESSOR)",
+      "#2 TESTING > TESTS_PASSED (TESTS_PASSED)",
+    ]);
+    expect(queue.effect("land")).toMatchObject({ run: "q-2", changes: [{ prNumber: 1 }, { prNumber: 2 }] });
+    expect(queue.lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
+  });
+
+  it("keeps the order in which it was sent to land, whoever becomes urgent meanwhile", () => {
+    const queue = testing([1, 2], OPTIMISTIC).passes(2).prioritises(2, 0);
+    expect(queue.order()).toEqual([1, 2]);
+    expect(queue.refuses({ kind: "INFRASTRUCTURE", what: "502" }).sleeps().lands().states()).toEqual({
+      1: "MERGED",
+      2: "MERGED",
+    });
+  });
+});
