@@ -178,7 +178,9 @@ function statesFollowRuns(state: QueueState, line: Line): readonly string[] {
     const phases = withRun.get(entry.id);
     if (entry.state === "TESTING" && !phases?.has("TESTING"))
       breaches.push(`PR #${entry.prNumber} is TESTING without a run`);
-    if (entry.state === "TESTS_PASSED" && !phases?.has("PASSED") && !cleared.has(entry.id))
+    // What is landing is decided anew only when the result is known, whatever has become of its evidence.
+    const isLanding = state.landing?.group.includes(entry.id) === true;
+    if (entry.state === "TESTS_PASSED" && !phases?.has("PASSED") && !cleared.has(entry.id) && !isLanding)
       breaches.push(`PR #${entry.prNumber} is TESTS_PASSED without a run that passed`);
     if (entry.state === "NOT_READY" && phases !== undefined)
       breaches.push(`PR #${entry.prNumber} is NOT_READY and has a run`);

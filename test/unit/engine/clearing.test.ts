@@ -26,4 +26,11 @@ describe("what a successor clears", () => {
       2: "MERGED",
     });
   });
+
+  it("lands although clearing is turned off meanwhile, and is what its own tests say if it does not land", () => {
+    const sent = () => testing([1, 2], OPTIMISTIC).passes(2).sets({ canOptimisticallyMerge: false });
+    expect(sent().lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
+    const moved = sent().refuses({ kind: "TIP_MOVED" }).answersTip("T0");
+    expect([moved.states(), moved.state.landing]).toEqual([{ 1: "TESTING", 2: "TESTS_PASSED" }, null]);
+  });
 });
