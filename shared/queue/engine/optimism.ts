@@ -2,7 +2,7 @@ import { type EpochMs, later, MINUTE_MS } from "../../kernel/time.ts";
 import type { Draft } from "./draft.ts";
 import type { Group } from "./line.ts";
 import type { Permits } from "./permits.ts";
-import { type Assumptions, assumptionsFor, freeSlots, hasRunOn, isInProgress } from "./runs.ts";
+import { type Assumptions, assumptionsFor, cannotBeBuilt, freeSlots, hasRunOn, isInProgress } from "./runs.ts";
 import { mayStart } from "./starting.ts";
 import type { Run } from "./types.ts";
 
@@ -57,7 +57,7 @@ export function clearingToStart(draft: Draft, group: Group, permits: Permits): C
   for (const other of near) {
     if (other.isBisected || !mayStart(draft, permits, other)) continue;
     const on = assumptionsFor(draft, other, group.members);
-    if (on.assumedOut.length > 0 || hasRunOn(draft, other, on)) continue;
+    if (on.assumedOut.length > 0 || hasRunOn(draft, other, on) || cannotBeBuilt(draft, other, on)) continue;
     return { group: other, on };
   }
   return undefined;

@@ -11,8 +11,8 @@ import { isUrgent } from "./order.ts";
 import { chancesNow, isWorthIt, secondPathOf } from "./paths.ts";
 import type { Permits } from "./permits.ts";
 import {
-  type Assumptions,
   assumptionsFor,
+  cannotBeBuilt,
   closeRun,
   freeSlots,
   hasRunOn,
@@ -104,7 +104,7 @@ function startParts(draft: Draft, permits: Permits): void {
     if (!group.isBisected || !mayStart(draft, permits, group)) continue;
     if (freeSlots(draft, "BISECTION") < 1) return;
     const on = assumptionsFor(draft, group);
-    if (hasRunOn(draft, group, on) || conflicts(draft, group, on)) continue;
+    if (hasRunOn(draft, group, on) || cannotBeBuilt(draft, group, on)) continue;
     if (!draft.hasRoom()) return;
     startRun(draft, "BISECTION", group.members, on);
   }
@@ -118,7 +118,7 @@ function startClearingRuns(draft: Draft, permits: Permits): void {
     const run = failedRunOf(draft, group);
     if (run === undefined) continue;
     const clearing = clearingToStart(draft, group, permits);
-    if (clearing === undefined || conflicts(draft, clearing.group, clearing.on)) continue;
+    if (clearing === undefined) continue;
     if (!draft.hasRoom()) return;
     startRun(draft, "MAIN", clearing.group.members, clearing.on);
   }
@@ -149,7 +149,7 @@ function startRuns(draft: Draft, permits: Permits): void {
       continue;
     if (!urgent && !isWorthIt(draft, chances, group)) continue;
     const on = assumptionsFor(draft, group);
-    if (hasRunOn(draft, group, on) || conflicts(draft, group, on)) continue;
+    if (hasRunOn(draft, group, on) || cannotBeBuilt(draft, group, on)) continue;
     const batch = batchFrom(draft, group, permits);
     if (batch.waitsUntil !== undefined) continue;
     if (!join(draft, group, batch.members) || !draft.hasRoom()) return;
@@ -172,13 +172,6 @@ function join(draft: Draft, group: Group, members: readonly EntryId[]): boolean 
   }
   return true;
 }
-
-/** One of it cannot be merged behind another that the run would contain. */
-const conflicts = (draft: Draft, group: Group, on: Assumptions): boolean =>
-  group.members.some((id) => {
-    const opponent = draft.entries.get(id)?.conflictsWith ?? null;
-    return opponent !== null && on.predecessors.includes(opponent);
-  });
 
 const isUrgentGroup = (draft: Draft, group: Group): boolean =>
   group.members.some((id) => {
@@ -208,7 +201,7 @@ function startSecondGuesses(draft: Draft, permits: Permits): void {
     if (freeSlots(draft, "MAIN") < 1) return;
     if (group.isBisected || !mayStart(draft, permits, group)) continue;
     const on = secondPathOf(draft, chances, group);
-    if (on === undefined || hasRunOn(draft, group, on) || conflicts(draft, group, on)) continue;
+    if (on === undefined || hasRunOn(draft, group, on) || cannotBeBuilt(draft, group, on)) continue;
     if (!draft.hasRoom()) return;
     startRun(draft, "MAIN", group.members, on);
   }

@@ -33,14 +33,26 @@ export function closeRun(draft: Draft, run: Run, why: Why): void {
 /** What a group is tested on: those of its predecessors that are assumed to land, in order, and those that are not. */
 export type Assumptions = { readonly predecessors: readonly EntryId[]; readonly assumedOut: readonly EntryId[] };
 
-/** The likeliest assumptions now. `landing` are assumed to land whatever is likely. */
+/** The likeliest assumptions now. `landing` are assumed to land whatever is likely, and nobody that conflicts with them. */
 export function assumptionsFor(draft: Draft, group: Group, landing: readonly EntryId[] = []): Assumptions {
   const predecessors: EntryId[] = [];
   const assumedOut: EntryId[] = [];
-  for (const id of draft.line().predecessorsOf(group))
-    (landing.includes(id) || isLikelyToLand(draft, id) ? predecessors : assumedOut).push(id);
+  for (const id of draft.line().predecessorsOf(group)) {
+    const lands = landing.includes(id) || (isLikelyToLand(draft, id) && !conflictsWithOneOf(draft, id, landing));
+    (lands ? predecessors : assumedOut).push(id);
+  }
   return { predecessors, assumedOut };
 }
+
+/** It cannot be merged behind one of these: a test that contains both cannot be built. */
+function conflictsWithOneOf(draft: Draft, id: EntryId, others: readonly EntryId[]): boolean {
+  const opponent = draft.entries.get(id)?.conflictsWith ?? null;
+  return opponent !== null && others.includes(opponent);
+}
+
+/** Two that the run would contain conflict in text. */
+export const cannotBeBuilt = (draft: Draft, group: Group, { predecessors }: Assumptions): boolean =>
+  [...predecessors, ...group.members].some((id) => conflictsWithOneOf(draft, id, predecessors));
 
 /** Whether it has a run on the same assumptions already; what the run contains follows from what it leaves out. */
 export function hasRunOn(draft: Draft, group: Group, { assumedOut }: Assumptions): boolean {

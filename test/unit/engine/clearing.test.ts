@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Settings } from "../../../shared/queue/engine/types.ts";
-import { testing } from "../../support/queue.ts";
+import { aQueue, id, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
 afterEach(keepsPromises);
@@ -32,5 +32,19 @@ describe("what a successor clears", () => {
     expect(sent().lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
     const moved = sent().refuses({ kind: "TIP_MOVED" }).answersTip("T0");
     expect([moved.states(), moved.state.landing]).toEqual([{ 1: "TESTING", 2: "TESTS_PASSED" }, null]);
+  });
+});
+
+describe("a failure that a successor may clear", () => {
+  it("does not wait for one whose test cannot be built, because two in it conflict", () => {
+    const queue = aQueue({ ...OPTIMISTIC, pendingFailureDepth: 3 })
+      .opens()
+      .submits(1, 2, 3);
+    queue.cannotBuild(3, { kind: "CONFLICT", entry: id(2), with: id(1), paths: [] });
+    queue.cannotBuild(2, { kind: "CONFLICT", entry: id(2), with: id(1), paths: [] });
+    queue.builds(1, 3).fails(1);
+    expect([queue.states()[1], queue.contents(3)[0]]).toEqual(["PENDING_FAILURE", "1+3"]);
+    queue.reportsOn(queue.runs(3)[0]?.id ?? ("none" as never), { unit: "FAILURE" });
+    expect([queue.states()[1], queue.contents(2)]).toEqual(["FAILED", ["2"]]);
   });
 });
