@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { resolveSettings } from "../../../shared/schemas/queue-settings.ts";
 import type { Cell } from "./cells.ts";
 import { type Figures, figuresOf } from "./measure.ts";
 import { policyOf } from "./policies.ts";
@@ -93,5 +94,9 @@ function digestOf(...folders: readonly string[]): string {
   for (const folder of folders)
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).sort())
       if (name.endsWith(".ts") && !SHOWS.test(name)) hash.update(name).update(readFileSync(join(folder, name)));
-  return hash.digest("hex").slice(0, 16);
+  // Mainline's defaults are settings that no file here holds.
+  return hash
+    .update(JSON.stringify(resolveSettings({})))
+    .digest("hex")
+    .slice(0, 16);
 }
