@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../shared/kernel/time.ts";
 import type { Entry } from "../../shared/queue/engine/types.ts";
-import { anApplication, drafted, type TestApplication } from "../support/application.ts";
+import { handler as sweep } from "../../functions/workers/sweep.ts";
+import { explainPullRequest } from "../../shared/queue/app/pull-requests.ts";
+import { submit } from "../../shared/queue/app/submit.ts";
+import { anApplication, drafted, type TestApplication, unreachable } from "../support/application.ts";
 
 /** In this application the host's news lead nowhere and no stream runs: all that happens, happens by sweeping. */
 let service: TestApplication;
@@ -56,6 +59,38 @@ describe("the sweep alone", () => {
     const { targets } = await service.app.targets.put(key.org, key.repo, 1, head, ["api"], "UPLOAD");
     const entry = await service.reaches(key, (one) => one.headSha === head && one.targets !== null);
     expect(entry.targets).toEqual(targets);
+  });
+
+  it("leaves alone what was found from paths: that is told by whoever finds it, and found anew when it is needed", async () => {
+    const { key, repo } = await service.queue("sleep 30");
+    await service.app.targets.put(key.org, key.repo, 1, repo.sha("refs/pull/1/head"), ["web"], "PATHS");
+    await service.submit(key);
+    await service.reaches(key, isTesting);
+    for (const _ of [1, 2, 3]) expect((await service.entry(key)).targets).toBeNull();
+  });
+
+  it("tells nothing anew while targets are being compared, and explains why that takes so long", async () => {
+    const { key, repo } = await service.queue("sleep 30", { mode: "PARALLEL" });
+    const { targets } = service.app;
+    const enters = async (prNumber: number, name: string) => {
+      const head = repo.pullRequest(prNumber, { files: { [`${prNumber}.txt`]: "1\n" } });
+      await targets.put(key.org, key.repo, prNumber, head, [name], "UPLOAD");
+      await submit(service.app, { key, prNumber, by: "test" }, () => undefined);
+      await sweep();
+    };
+    await enters(2, "web");
+    Object.assign(service.app, { targets: { ...targets, hashes: unreachable } });
+    await enters(1, "api");
+    await service.reaches(key, (entry) => entry.comparing !== null);
+    const before = await service.app.queues.entry(key, 1);
+    for (const _ of [1, 2, 3]) await sweep();
+    expect(await service.app.queues.entry(key, 1)).toEqual(before);
+    const told = await explainPullRequest(service.app, key, 1);
+    expect(JSON.stringify(told)).toMatch(/its impacted targets could not be compared .+ it is tried again at/u);
+    Object.assign(service.app, { targets });
+    service.passes(MINUTE_MS);
+    const entry = await service.reaches(key, isTesting);
+    expect(entry).toMatchObject({ comparing: null, lane: { overlaps: [] } });
   });
 
   it("writes nothing about a queue in which nothing has changed", async () => {

@@ -1,18 +1,12 @@
-import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { commitSha, entryId } from "../../../shared/kernel/ids.ts";
-import { silentLog } from "../../../shared/kernel/log.ts";
+import { entryId } from "../../../shared/kernel/ids.ts";
 import { compareTargets } from "../../../shared/queue/app/compare.ts";
-import type { Hashes, LoadedQueue, QueueApp, TargetSet, TargetsRecord } from "../../../shared/queue/app/ports.ts";
-import { newQueue } from "../../../shared/queue/engine/new-queue.ts";
+import type { Hashes, TargetSet, TargetsRecord } from "../../../shared/queue/app/ports.ts";
 import type { Entry, Lane, Targets } from "../../../shared/queue/engine/types.ts";
-import { resolveSettings } from "../../../shared/schemas/queue-settings.ts";
 import { digestOf, hashesOf } from "../../../shared/table/target-hashes.ts";
-import { aKey, aRecord, aSubmission, NOW } from "../table/fixture.ts";
+import { aLoadedQueue, anApp, anEntry, HEAD, KEY } from "./fixture.ts";
 
-const KEY = aKey();
-const HEAD = commitSha("a".repeat(40));
 type Said = "ALL" | readonly string[];
 
 /** Hashed once: some of these sets are large. */
@@ -31,67 +25,34 @@ type Standing = { readonly inForce?: readonly [number, Said]; readonly comparing
 
 const laneOf = (number: number): Lane => ({ number, overlaps: [], since: 0, isolated: false });
 
-function anEntry(prNumber: number, { inForce, comparing }: Standing): Entry {
-  const { entry } = aSubmission(prNumber);
-  return {
-    ...entry,
-    id: entryId(`e${prNumber}`),
-    headSha: HEAD,
-    targets: inForce === undefined ? null : targetsOf(inForce[1]),
-    lane: inForce === undefined ? null : laneOf(inForce[0]),
-    comparing: comparing === undefined ? null : { number: comparing[0], targets: targetsOf(comparing[1]) },
-  };
-}
+const standingOf = ({ inForce, comparing }: Standing): Partial<Entry> => ({
+  targets: inForce === undefined ? null : targetsOf(inForce[1]),
+  lane: inForce === undefined ? null : laneOf(inForce[0]),
+  comparing: comparing === undefined ? null : { number: comparing[0], targets: targetsOf(comparing[1]) },
+});
 
 type Stored = { readonly sets: readonly Said[]; readonly shown?: TargetsRecord; readonly patterns?: readonly string[] };
 
 /** The use case with these entries live; #1 is the first of them. Asks are counted. */
 function aQueueOf(standings: readonly Standing[], { sets, shown, patterns = [] }: Stored) {
-  const record = aRecord(KEY);
   const batchingRules = patterns.map((targetPattern) => ({ targetPattern, policy: "ISOLATE" }) as const);
-  const config = { ...record.config, settings: { ...resolveSettings({ mode: "PARALLEL" }), batchingRules } };
-  const entries = standings.map((standing, at) => anEntry(at + 1, standing));
-  const state = { ...newQueue(record.id, KEY.branch, config), entries: new Map(entries.map((one) => [one.id, one])) };
-  const { config: _c, entries: _e, runs: _r, ...meta } = state;
-  const stored = entries.map((entry) => ({ entry, queue: record.id, revision: 1, seen: true, landing: false }));
-  const queue: LoadedQueue = {
-    record: { ...record, config },
-    version: 1,
-    wakeAt: undefined,
-    degraded: null,
-    meta,
-    entries: stored,
-    state,
-    inbox: [],
-  };
+  const entries = standings.map((standing, at) => anEntry(at + 1, standingOf(standing)));
+  const queue = aLoadedQueue(entries, { settings: { mode: "PARALLEL", batchingRules } });
   const held = new Map<string, Hashes>();
   for (const said of sets) {
     const bytes = hashesFor(said);
     held.set(digestOf(bytes), new Uint32Array(new Uint8Array(bytes).buffer));
   }
   const asked: (readonly TargetSet[])[] = [];
-  const unused = (): Promise<never> => Promise.reject(new Error("unused"));
-  const app = {
-    queues: { view: async () => queue },
-    targets: {
-      find: async () => shown,
-      put: unused,
-      hashes: async (_org: unknown, wanted: readonly TargetSet[]) => {
-        asked.push(wanted);
-        const found = wanted.flatMap(({ digest }) => {
-          const hashes = held.get(digest);
-          return hashes === undefined ? [] : [[digest, hashes] as const];
-        });
-        return new Map(found);
-      },
-    },
-    hosts: () => undefined,
-    resolveSettings,
-    passing: () => {},
-    clock: () => NOW,
-    newId: randomUUID,
-    log: silentLog,
-  } as unknown as QueueApp;
+  const hashes = async (_org: unknown, wanted: readonly TargetSet[]) => {
+    asked.push(wanted);
+    const found = wanted.flatMap(({ digest }) => {
+      const known = held.get(digest);
+      return known === undefined ? [] : [[digest, known] as const];
+    });
+    return new Map(found);
+  };
+  const app = anApp({ queues: { view: async () => queue }, targets: { find: async () => shown, hashes } });
   const compare = (prNumber: number, number: number) =>
     compareTargets(app, KEY, {
       type: "compare-targets",
