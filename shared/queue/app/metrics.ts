@@ -2,7 +2,7 @@
 import type { OrgSlug, QueueKey, RepoKey } from "../../kernel/ids.ts";
 import { epochMs, type EpochMs, HOUR_MS } from "../../kernel/time.ts";
 import { permitsOf } from "../engine/permits.ts";
-import { isInProgress } from "../engine/runs.ts";
+import { isInProgress } from "../engine/run-index.ts";
 import type { Entry, Run } from "../engine/types.ts";
 import type { LoadedQueue, QueueApp } from "./ports.ts";
 import { shownEntry } from "./shown.ts";

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CodeHost } from "../../code-host/port.ts";
 import { queueLabel } from "../../kernel/ids.ts";
 import { SECOND_MS } from "../../kernel/time.ts";
-import { isInProgress } from "../engine/runs.ts";
+import { isInProgress } from "../engine/run-index.ts";
 import type { PullRequestFacts } from "../engine/types.ts";
 import { advanceOrDegrade } from "./advance.ts";
 import { removeMarked } from "./queues.ts";

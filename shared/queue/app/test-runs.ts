@@ -2,7 +2,7 @@
 import type { EntryId, QueueKey } from "../../kernel/ids.ts";
 import { runId } from "../../kernel/ids.ts";
 import { fail, ok } from "../../kernel/result.ts";
-import { isInProgress } from "../engine/runs.ts";
+import { isInProgress } from "../engine/run-index.ts";
 import type { EndedRun, Entry, Run } from "../engine/types.ts";
 import { neverSubmitted, noQueue } from "./faults.ts";
 import type { LoadedQueue, QueueApp, Submission } from "./ports.ts";

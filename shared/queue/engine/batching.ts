@@ -5,7 +5,7 @@ import type { Group, Line } from "./line.ts";
 import { isUrgent } from "./order.ts";
 import type { Permits } from "./permits.ts";
 import { batchSizeUnderLoad, estimatesNow } from "./policy.ts";
-import { isInProgress } from "./runs.ts";
+import { isInProgress } from "./run-index.ts";
 import type { Entry, QueueState, Run } from "./types.ts";
 
 /** What a batch is formed from: the queue, its order, and which runs an entry has. */

@@ -1,9 +1,10 @@
 import type { EntryId, RunId } from "../../kernel/ids.ts";
 import type { EpochMs } from "../../kernel/time.ts";
 import { bookkeeping } from "./bookkeeping.ts";
-import { clearedBy, type Standing, standingOf } from "./evidence.ts";
+import { clearedBy, type Standing, standingOf, type Track, trackOf } from "./evidence.ts";
 import { type Group, Line } from "./line.ts";
 import { isAdmitted } from "./order.ts";
+import { RunIndex } from "./run-index.ts";
 import { snapshot, ThawedQueue } from "./snapshot.ts";
 import type {
   Decision,
@@ -65,14 +66,15 @@ export class Draft extends ThawedQueue {
   private readonly changedRuns = new Set<RunId>();
   /** The queue in order; undefined while it has to be found anew. */
   private lined: Line | undefined;
+  private track: Track | undefined;
   private clearing: ReadonlyMap<EntryId, Run> | undefined;
   private readonly standings = new Map<RunId, Standing>();
-  private readonly runsByEntry = new Map<EntryId, Set<RunId>>();
+  private readonly index: RunIndex;
 
   constructor(state: QueueState, now: EpochMs) {
     super(state);
     this.now = now;
-    for (const run of this.runs.values()) this.index(run);
+    this.index = new RunIndex(this.runs.values());
   }
 
   /** True while the step may do more; a part that stops for it says so with `cut`. */
@@ -109,7 +111,8 @@ export class Draft extends ThawedQueue {
     const line = this.line();
     const known = this.standings.get(run.id);
     if (known !== undefined) return known;
-    const standing = standingOf(this, run, line);
+    if (this.track?.lineage !== this.lineage) this.track = trackOf(this.lineage);
+    const standing = standingOf(this, run, line, this.track);
     this.standings.set(run.id, standing);
     return standing;
   }
@@ -132,15 +135,12 @@ export class Draft extends ThawedQueue {
   }
 
   runsOf(id: EntryId): readonly Run[] {
-    return [...(this.runsByEntry.get(id) ?? [])].flatMap((run) => this.runs.get(run) ?? []);
+    return this.index.of(id);
   }
 
-  private index(run: Run): void {
-    for (const id of run.group) {
-      const runs = this.runsByEntry.get(id);
-      if (runs === undefined) this.runsByEntry.set(id, new Set([run.id]));
-      else runs.add(run.id);
-    }
+  /** Runs in progress, by whether their slot is one of the bisection lane. */
+  inProgress(bisection: boolean): number {
+    return this.index.inProgress(bisection);
   }
 
   setEntry(entry: Entry): void {
@@ -163,7 +163,7 @@ export class Draft extends ThawedQueue {
   }
 
   setRun(run: Run): void {
-    if (!this.runs.has(run.id)) this.index(run);
+    this.index.put(run, this.runs.get(run.id));
     this.runs.set(run.id, run);
     this.changedRuns.add(run.id);
     this.clearing = undefined;
@@ -177,7 +177,8 @@ export class Draft extends ThawedQueue {
   }
 
   private forget(run: Run): boolean {
-    for (const id of this.runs.get(run.id)?.group ?? []) this.runsByEntry.get(id)?.delete(run.id);
+    const known = this.runs.get(run.id);
+    if (known !== undefined) this.index.drop(known);
     this.standings.delete(run.id);
     this.clearing = undefined;
     return this.runs.delete(run.id);

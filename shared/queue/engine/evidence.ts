@@ -1,4 +1,4 @@
-import type { EntryId, RunId } from "../../kernel/ids.ts";
+import type { CommitSha, EntryId, RunId } from "../../kernel/ids.ts";
 import { overlaps } from "./lanes.ts";
 import type { Line } from "./line.ts";
 import { isAdmitted, isUrgent } from "./order.ts";
@@ -24,8 +24,8 @@ type Judged = Pick<QueueState, "tip" | "lineage" | "entries" | "mode">;
 const isVoid = (reason: Reason, message: string): Standing => ({ kind: "VOID", reason, message });
 const isLive = (entry: Entry | undefined): boolean => entry !== undefined && isAdmitted(entry);
 
-export function standingOf(state: Judged, run: Run, line: Line): Standing {
-  const carried = carriedToTip(state, run);
+export function standingOf(state: Judged, run: Run, line: Line, track = trackOf(state.lineage)): Standing {
+  const carried = carriedToTip(state, run, track);
   if ("kind" in carried) return carried;
   if (run.kind === "TIP") return { kind: "GOOD", before: [], without: [] };
   const { remaining } = carried;
@@ -39,29 +39,54 @@ export function standingOf(state: Judged, run: Run, line: Line): Standing {
   return left.length === 0 ? { kind: "GOOD", before, without: [] } : againstLine(state, run, before, line);
 }
 
-/** Walks from the run's base to the present tip, along landings that do not contradict it. */
-function carriedToTip(state: Judged, run: Run): Standing | { readonly remaining: readonly EntryId[] } {
-  let at = run.base;
-  let remaining: readonly EntryId[] = [...run.predecessors, ...run.group];
-  for (const step of state.lineage) {
-    if (step.number < run.landingsBefore || step.from !== at) continue;
-    if (step.voids.includes(run.id))
-      return step.entries.some((id) => run.assumedOut.includes(id))
-        ? isVoid("PREDECESSOR_LANDED", "a pull request ahead landed that this test had left out")
-        : isVoid("PREDECESSORS_CHANGED", "a pull request landed that this test does not contain");
-    if (isUncompared(state, step, remaining))
-      return isVoid("TARGETS_CHANGED", "impacted targets changed after a landing that this test does not contain");
-    remaining = remaining.filter((id) => !step.entries.includes(id));
-    at = step.to;
+/** The lineage, ready to be asked about many runs: which landing brought an entry, and which contradicts a run. */
+export type Track = {
+  readonly lineage: readonly LandedStep[];
+  readonly landedBy: ReadonlyMap<EntryId, LandedStep>;
+  readonly voidedBy: ReadonlyMap<RunId, LandedStep>;
+};
+
+export function trackOf(lineage: readonly LandedStep[]): Track {
+  const landedBy = new Map<EntryId, LandedStep>();
+  const voidedBy = new Map<RunId, LandedStep>();
+  for (const step of lineage) {
+    for (const id of step.entries) landedBy.set(id, step);
+    for (const id of step.voids) if (!voidedBy.has(id)) voidedBy.set(id, step);
   }
-  if (at === state.tip?.sha) return { remaining };
-  return isVoid("MANUAL_PUSH_TO_TARGET_BRANCH", "the target branch was moved by somebody else");
+  return { lineage, landedBy, voidedBy };
 }
 
+/** From the run's base to the present tip, along landings that do not contradict it. Each step begins where one ended. */
+function carriedToTip(
+  state: Judged,
+  run: Run,
+  { lineage, landedBy, voidedBy }: Track,
+): Standing | { readonly remaining: readonly EntryId[] } {
+  const first = lineage[0]?.number ?? run.landingsBefore;
+  const since = lineage.slice(Math.max(0, run.landingsBefore - first));
+  if ((since[0]?.from ?? state.tip?.sha) !== run.base || endOf(lineage, state) !== state.tip?.sha)
+    return isVoid("MANUAL_PUSH_TO_TARGET_BRANCH", "the target branch was moved by somebody else");
+  const against = voidedBy.get(run.id);
+  if (against !== undefined)
+    return against.entries.some((id) => run.assumedOut.includes(id))
+      ? isVoid("PREDECESSOR_LANDED", "a pull request ahead landed that this test had left out")
+      : isVoid("PREDECESSORS_CHANGED", "a pull request landed that this test does not contain");
+  const contained = [...run.predecessors, ...run.group];
+  const hasLanded = (id: EntryId): boolean => (landedBy.get(id)?.number ?? -1) >= run.landingsBefore;
+  if (isUncompared(state, run, contained, since))
+    return isVoid("TARGETS_CHANGED", "impacted targets changed after a landing that this test does not contain");
+  return { remaining: contained.filter((id) => !hasLanded(id)) };
+}
+
+const endOf = (lineage: readonly LandedStep[], { tip }: Judged): CommitSha | undefined =>
+  lineage.at(-1)?.to ?? tip?.sha;
+
 /** Something landed that the run lacks, and something the run contains got targets since that were never compared with it. */
-function isUncompared(state: Judged, step: LandedStep, remaining: readonly EntryId[]): boolean {
-  if (state.mode === "SINGLE" || step.entries.every((id) => remaining.includes(id))) return false;
-  return remaining.some((id) => (state.entries.get(id)?.lane?.since ?? 0) > step.number);
+function isUncompared(state: Judged, run: Run, contained: readonly EntryId[], since: readonly LandedStep[]): boolean {
+  if (state.mode === "SINGLE") return false;
+  const latest = Math.max(...contained.map((id) => state.entries.get(id)?.lane?.since ?? 0));
+  if (latest <= run.landingsBefore) return false;
+  return since.some((step) => step.number < latest && step.entries.some((id) => !contained.includes(id)));
 }
 
 function againstLine(state: Judged, run: Run, before: readonly EntryId[], line: Line): Standing {

@@ -5,7 +5,8 @@ import { mergesDirectly } from "./landing.ts";
 import type { Group } from "./line.ts";
 import { chancesNow, chanceOnPath, isWorthIt } from "./paths.ts";
 import { permitsOf } from "./permits.ts";
-import { assumptionsFor, freeSlots, isInProgress } from "./runs.ts";
+import { isInProgress } from "./run-index.ts";
+import { assumptionsFor, freeSlots } from "./runs.ts";
 import { type Blocker, blocker, matesOf, named, names, type Told, told, undecidedAheadOf } from "./telling.ts";
 import type { Broken, Entry } from "./types.ts";
 

@@ -15,6 +15,7 @@ import {
   names,
   type Told,
   told,
+  undecidedAheadOf,
 } from "./telling.ts";
 import type { Entry, QueueState } from "./types.ts";
 import { requiredNow, verdictOf } from "./verdict.ts";
@@ -94,7 +95,10 @@ function explainPassed(draft: Draft, entry: Entry): Told {
   if (draft.isLanding(entry.id))
     return told(entry, "has passed its tests", [landingBlocker(draft)], ["the code host's answer"]);
   const permits = permitsOf(draft, draft.now);
-  const blockers = aheadOf(draft, entry)
+  const contained = draft
+    .runsOf(entry.id)
+    .flatMap((run) => (run.phase === "PASSED" ? undecidedAheadOf(draft, run) : []));
+  const blockers = [...new Set([...aheadOf(draft, entry), ...contained])]
     .slice(0, 20)
     .map((other) => aheadOfPassed(draft, entry, other));
   const clearing = draft.runsOf(entry.id).some((run) => run.phase === "PASSED")

@@ -5,7 +5,7 @@ import { isGreen } from "./landing.ts";
 import { Line } from "./line.ts";
 import { isAdmitted } from "./order.ts";
 import { permitsOf } from "./permits.ts";
-import { isInProgress } from "./runs.ts";
+import { isInProgress } from "./run-index.ts";
 import { isLegal } from "./transitions.ts";
 import type { Decision, Effect, Move, QueueState, Run } from "./types.ts";
 import { lackingNow, requiredNow } from "./verdict.ts";

@@ -156,18 +156,21 @@ function neighboursOf(
 
 const NOBODY = new Uint32Array();
 
+/** What lands of a batch stands in front by itself: the rest of it stays where it is. */
 function groupsOf(state: Lined): readonly Omit<Group, "at">[] {
   const order = admittedInOrder(state);
+  const landing = new Set(state.landing?.group);
+  const batchOf = ({ id, group }: Entry): string => `${landing.has(id) ? "landing " : ""}${group}`;
   const batches = new Map<string, Entry[]>();
   for (const entry of order) {
     if (entry.group === null) continue;
-    const members = batches.get(entry.group);
-    if (members === undefined) batches.set(entry.group, [entry]);
+    const members = batches.get(batchOf(entry));
+    if (members === undefined) batches.set(batchOf(entry), [entry]);
     else members.push(entry);
   }
   return order.flatMap((entry): readonly Omit<Group, "at">[] => {
     if (entry.group === null) return [{ members: [entry.id], isBisected: false }];
-    const members = batches.get(entry.group);
+    const members = batches.get(batchOf(entry));
     if (members?.[0] !== entry) return [];
     return partsOf(
       state,

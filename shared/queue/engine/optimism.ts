@@ -2,7 +2,8 @@ import { type EpochMs, later, MINUTE_MS } from "../../kernel/time.ts";
 import type { Draft } from "./draft.ts";
 import type { Group } from "./line.ts";
 import type { Permits } from "./permits.ts";
-import { type Assumptions, assumptionsFor, cannotBeBuilt, freeSlots, hasRunOn, isInProgress } from "./runs.ts";
+import { isInProgress } from "./run-index.ts";
+import { type Assumptions, assumptionsFor, cannotBeBuilt, freeSlots, hasRunOn } from "./runs.ts";
 import { mayStart } from "./starting.ts";
 import type { Run } from "./types.ts";
 

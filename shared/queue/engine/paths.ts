@@ -2,7 +2,7 @@ import type { EntryId } from "../../kernel/ids.ts";
 import type { Draft } from "./draft.ts";
 import type { Group } from "./line.ts";
 import { type Chances, chanceOf, chanceToLand, estimatesNow, floorOf, secondPathFloor } from "./policy.ts";
-import { type Assumptions, assumptionsFor, hasRunOn, mainSlotsUsed } from "./runs.ts";
+import { type Assumptions, assumptionsFor, hasRunOn } from "./runs.ts";
 import { isLikelyToLand } from "./states.ts";
 
 /** How likely each entry lands as things stand; looked up once per entry and plan. */
@@ -27,7 +27,7 @@ export function chancesNow(draft: Draft): Chances {
   return chance;
 }
 
-const busyShare = (draft: Draft): number => mainSlotsUsed(draft) / Math.max(1, draft.config.settings.concurrency);
+const busyShare = (draft: Draft): number => draft.inProgress(false) / Math.max(1, draft.config.settings.concurrency);
 
 /** How likely a run on these assumptions is needed, 0 to 1. */
 export const chanceOnPath = (chances: Chances, on: Assumptions): number =>

@@ -5,21 +5,12 @@ import { batchFrom } from "./batching.ts";
 import type { Draft } from "./draft.ts";
 import { isOver, mayRepeat } from "./judge.ts";
 import { mergesDirectly } from "./landing.ts";
+import { interruptLast, isUrgentGroup, leastLikelyRun, takeOver } from "./giving-way.ts";
 import type { Group } from "./line.ts";
 import { clearingToStart } from "./optimism.ts";
-import { isUrgent } from "./order.ts";
 import { chancesNow, isWorthIt, secondPathOf } from "./paths.ts";
 import type { Permits } from "./permits.ts";
-import {
-  assumptionsFor,
-  cannotBeBuilt,
-  closeRun,
-  freeSlots,
-  hasRunOn,
-  isInProgress,
-  keepPlaces,
-  startRun,
-} from "./runs.ts";
+import { assumptionsFor, cannotBeBuilt, freeSlots, hasRunOn, keepPlaces, startRun } from "./runs.ts";
 import { mayStart } from "./starting.ts";
 import { isOnLikelyPath } from "./states.ts";
 import type { Run } from "./types.ts";
@@ -140,7 +131,8 @@ function startRuns(draft: Draft, permits: Permits): void {
     const group = draft.line().groups[at];
     if (group === undefined) return;
     const urgent = isUrgentGroup(draft, group);
-    if (freeSlots(draft, "MAIN") < 1 && !urgent) return;
+    const isFull = freeSlots(draft, "MAIN") < 1;
+    if (isFull && !urgent && leastLikelyRun(draft, chances) === undefined) return;
     if (
       group.isBisected ||
       !mayStart(draft, permits, group) ||
@@ -152,8 +144,9 @@ function startRuns(draft: Draft, permits: Permits): void {
     if (hasRunOn(draft, group, on) || cannotBeBuilt(draft, group, on)) continue;
     const batch = batchFrom(draft, group, permits);
     if (batch.waitsUntil !== undefined) continue;
+    if (!draft.hasRoom()) return;
+    if (isFull && !(urgent ? interruptLast(draft, group) : takeOver(draft, chances, group, on))) continue;
     if (!join(draft, group, batch.members) || !draft.hasRoom()) return;
-    if (freeSlots(draft, "MAIN") < 1 && !interruptLast(draft, group)) continue;
     startRun(draft, "MAIN", batch.members, on);
   }
 }
@@ -171,27 +164,6 @@ function join(draft: Draft, group: Group, members: readonly EntryId[]): boolean 
     draft.patch(id, { group: batch });
   }
   return true;
-}
-
-const isUrgentGroup = (draft: Draft, group: Group): boolean =>
-  group.members.some((id) => {
-    const entry = draft.entries.get(id);
-    return entry !== undefined && isUrgent(entry);
-  });
-
-/** An urgent entry takes the slot of the last run of a group that is not urgent. */
-function interruptLast(draft: Draft, urgent: Group): boolean {
-  const number = urgent.members.map((id) => `#${draft.entries.get(id)?.prNumber ?? "?"}`).join(", ");
-  for (const group of draft.line().groups.toReversed()) {
-    const [first] = group.members;
-    if (first === undefined || isUrgentGroup(draft, group)) continue;
-    const run = draft.runsOf(first).find((one) => one.kind === "MAIN" && isInProgress(one));
-    if (run === undefined) continue;
-    const message = `gave up its slot to PR ${number}, which is urgent`;
-    closeRun(draft, run, { reason: "SKIP_THE_LINE_INTERRUPTED", message, cause: "queue" });
-    return true;
-  }
-  return false;
 }
 
 /** Where slots idle, the second most likely outcome of those ahead is tested as well. */

@@ -49,7 +49,8 @@ export function chanceToLand(estimates: Estimates, entry: Entry, failed: Run | u
   if (entry.conflictsWith !== null && entry.state === "PENDING") return estimates.fault;
   if (entry.state !== "PENDING_FAILURE" || failed === undefined) return 1 - estimates.fault;
   const size = failed.group.length;
-  if (size === 1) return goodAfter(estimates, failed.repeats + 1, others);
+  const failures = failed.repeats + Number(failed.phase === "FAILED");
+  if (size === 1) return goodAfter(estimates, failures, others);
   // One of a batch: at least one of all is at fault, and which is not known.
   return 1 - estimates.fault / Math.max(estimates.fault, 1 - (1 - estimates.fault) ** size);
 }
@@ -63,6 +64,13 @@ export function floorOf(busyShare: number): number {
   if (busyShare <= 0.95) return 0.15;
   return 0.3;
 }
+
+/**
+ * While all slots are in use, a run below this chance gives way to one that waits and is likelier by a quarter. Without
+ * it a failure at the front of a long lane leaves the slots to tests that contain it.
+ */
+export const KEPT_FROM = 0.2;
+export const isLikelyEnoughToTakeOver = (waiting: number, running: number): boolean => running < 0.8 * waiting;
 
 /** Where slots idle, a second run on the second most likely assumption is worth it from this chance on. */
 export function secondPathFloor(busyShare: number): number {

@@ -6,22 +6,10 @@ import { isLikelyToLand, tellUntold } from "./states.ts";
 import type { Change, Run, RunKind } from "./types.ts";
 import { requiredNow } from "./verdict.ts";
 
-/** In progress: it holds a slot of its lane. */
-export const isInProgress = (run: Run): boolean =>
-  run.phase === "BUILDING" || run.phase === "TESTING" || run.phase === "REPEATING";
-
-/** Slots of the main lane in use; tests of the tip take one as well, bisections have slots of their own. */
-export const mainSlotsUsed = (draft: Draft): number =>
-  [...draft.runs.values()].filter((run) => run.kind !== "BISECTION" && isInProgress(run)).length;
-
-/** Slots of the bisection lane in use. */
-export const bisectionSlotsUsed = (draft: Draft): number =>
-  [...draft.runs.values()].filter((run) => run.kind === "BISECTION" && isInProgress(run)).length;
-
 /** Slots left for runs of this kind. */
 export function freeSlots(draft: Draft, kind: RunKind): number {
   const { concurrency, bisectionConcurrency } = draft.config.settings;
-  return kind === "BISECTION" ? bisectionConcurrency - bisectionSlotsUsed(draft) : concurrency - mainSlotsUsed(draft);
+  return kind === "BISECTION" ? bisectionConcurrency - draft.inProgress(true) : concurrency - draft.inProgress(false);
 }
 
 /** Ends a run without a verdict and tells its entries why. */

@@ -38,16 +38,17 @@ export function step(state: QueueState, event: QueueEvent, now: EpochMs): Decisi
  * the last pass finds nothing to do.
  */
 function settle(draft: Draft): void {
-  // Until nothing follows from the verdicts any more: what is started is decided by all of them, and not by some.
+  // Until nothing follows any more from the verdicts, and from who comes in: what is started is decided by all of it.
   for (let times = 0, before = -1; draft.decisions !== before && times < PASSES_MAX && draft.hasRoom(); times += 1) {
     before = draft.decisions;
     settleVerdicts(draft);
+    // Only now: verdicts on the tip may have put a hold on, and the last entry of the old mode may have ended.
+    draft.mode = modeInForce(draft);
+    const permits = permitsOf(draft, draft.now);
+    countClosedTime(draft, permits);
+    admitEntries(draft, permits);
   }
-  // Only now: verdicts on the tip may have put a hold on, and the last entry of the old mode may have ended.
-  draft.mode = modeInForce(draft);
   const permits = permitsOf(draft, draft.now);
-  countClosedTime(draft, permits);
-  admitEntries(draft, permits);
   beginLanding(draft, permits);
   plan(draft, permits);
   readTip(draft);

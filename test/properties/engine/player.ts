@@ -1,34 +1,60 @@
 /** Plays random commands on a queue and a world, and looks at everything that must hold after each step. */
 import { isDeepStrictEqual } from "node:util";
-import { commitSha, entryId } from "../../../shared/kernel/ids.ts";
+import { type EntryId, entryId, type RunId } from "../../../shared/kernel/ids.ts";
 import { type EpochMs, epochMs, HOUR_MS, MINUTE_MS } from "../../../shared/kernel/time.ts";
 import { breachesOf, unexplained } from "../../../shared/queue/engine/invariants.ts";
-import { missingOf } from "../../../shared/queue/engine/readiness.ts";
-import { isInProgress } from "../../../shared/queue/engine/runs.ts";
+import { isInProgress } from "../../../shared/queue/engine/run-index.ts";
 import { step } from "../../../shared/queue/engine/step.ts";
 import type {
   Decision,
   Effect,
+  EndedRun,
   Entry,
-  QueueConfig,
   QueueEvent,
   QueueState,
   Settings,
 } from "../../../shared/queue/engine/types.ts";
-import { requiredNow } from "../../../shared/queue/engine/verdict.ts";
 import { aState, aSubmission, itemsOf, START } from "../../support/queue.ts";
-import { type Content, shaOf, World } from "./world.ts";
+import { configure, meddle, moveTarget, wish } from "./acts.ts";
+import { History } from "./history.ts";
+import { judgeStep, type Look } from "./judges.ts";
+import { someNames, targetsOf } from "./names.ts";
+import { judgeRest } from "./rest.ts";
+import { World } from "./world.ts";
 
-export const STEP_ITEMS_PROMISED = 55;
+const STEP_ITEMS_PROMISED = 55;
 const MORE_MAX = 300;
 
-/** Which command, and three numbers that say on what. */
+/** Which command, and two numbers that say on what. */
 export type Command = readonly [number, number, number];
 
-const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % Math.max(1, from.length)];
+/** What happens how often, of forty. */
+const ACTS = [
+  [6, "submit"],
+  [10, "perform"],
+  [14, "deliver"],
+  [18, "check"],
+  [26, "work"],
+  [28, "pass time"],
+  [30, "meddle"],
+  [31, "move the target"],
+  [32, "configure"],
+  [36, "wish"],
+  [37, "break"],
+  [38, "tell"],
+] as const;
+export const KINDS = 39;
+
+const FLAKE = 10;
+
+/** What else is to hold of each step. */
+export type Judge = (look: Look) => readonly string[];
+
+export const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % Math.max(1, from.length)];
 
 export class Player {
   readonly world = new World();
+  readonly history = new History();
   state: QueueState;
   now: EpochMs = START;
   wakeAt: EpochMs | undefined;
@@ -36,12 +62,16 @@ export class Player {
   readonly performed: Effect[] = [];
   readonly mail: QueueEvent[] = [];
   readonly problems: string[] = [];
-  readonly ended = new Map<string, Entry>();
+  readonly ended = new Map<EntryId, Entry>();
   readonly log: string[] = [];
+  private readonly more: Judge;
   private submissions = 0;
+  private started: RunId[] = [];
+  private closed: EndedRun[] = [];
 
-  constructor(settings: Partial<Settings> = {}) {
+  constructor(settings: Partial<Settings> = {}, more: Judge = () => []) {
     this.state = aState(settings);
+    this.more = more;
   }
 
   /** One event and everything that follows at once, looked at step by step. */
@@ -49,31 +79,48 @@ export class Player {
     let next: QueueEvent = event;
     for (let steps = 0; steps < MORE_MAX; steps += 1) {
       const decision = this.stepOnce(next);
-      if (!decision.more) return;
+      if (!decision.more) return this.rest(decision);
       next = { type: "wake" };
     }
-    this.problems.push(`no end of steps after ${event.type}`);
+    this.report(`no end of steps after ${event.type}`);
   }
 
   private stepOnce(event: QueueEvent): Decision {
-    const { state, now } = this;
+    const { state, now, world, history } = this;
     const decision = step(state, event, now);
-    this.log.push(`${event.type} ${JSON.stringify(event)}`);
+    this.log.push(`${(now - START) / 1000}s ${event.type} ${JSON.stringify(event)}`);
     for (const move of decision.moves)
       this.log.push(`    #${move.prNumber} ${move.from} > ${move.to} ${move.reason}: ${move.message}`);
     for (const effect of decision.effects) this.log.push(`    ${effect.key}`);
-    this.problems.push(
+    history.record(state, event, decision);
+    const look = { before: state, event, decision, now, world, history };
+    this.report(
       ...breachesOf(state, decision, now),
       ...unexplained(decision.state, now),
       ...this.repeated(event, decision),
       ...this.counted(decision),
+      ...judgeStep(look),
+      ...this.more(look),
     );
-    this.landings(decision);
+    for (const run of decision.state.runs.keys()) if (!state.runs.has(run)) this.started.push(run);
+    this.closed.push(...decision.endedRuns);
     this.state = decision.state;
     this.wakeAt = decision.wakeAt;
     this.outbox.push(...decision.effects);
     for (const entry of decision.endedEntries) this.ended.set(entry.id, entry);
     return decision;
+  }
+
+  report(...problems: readonly string[]): void {
+    this.problems.push(...problems);
+    this.log.push(...problems.map((problem) => `!!! ${problem}`));
+  }
+
+  private rest(decision: Decision): void {
+    const { state, world, history, now, started, closed: ended } = this;
+    this.report(...judgeRest({ decision, state, world, history, now, started, ended }));
+    this.started = [];
+    this.closed = [];
   }
 
   /** The same again: the same decision from the same state, and nothing more from the state that it made. */
@@ -99,77 +146,69 @@ export class Player {
     ];
   }
 
-  /** What is sent to land was tested, passed everything that is required, and stands on what the target holds. */
-  private landings({ effects, state }: Decision): void {
-    for (const effect of effects) {
-      if (effect.type !== "land" || state.landing?.attempt !== 1) continue;
-      const run = effect.run === null ? undefined : this.world.runs.get(effect.run);
-      const content: Content = run?.content ?? [];
-      if (shaOf(content) !== effect.commit) this.problems.push(`${effect.key}: not the tested content`);
-      const required = requiredNow(state).statuses;
-      if (required.length === 0 || !required.every((context) => run?.statuses.get(context) === "SUCCESS"))
-        this.problems.push(`${effect.key}: the host does not show it as passed`);
-      const expected = [
-        ...(this.world.commits.get(effect.expectedTip) ?? []),
-        ...effect.changes.map((one) => one.headSha),
-      ];
-      if (content.join() !== expected.join())
-        this.problems.push(`${effect.key}: its content does not follow from the tip`);
+  play([kind, a, b]: Command): void {
+    const number = 1 + (a % 8);
+    const entry = pick([...this.state.entries.values()], a);
+    const act = ACTS.find(([upTo]) => kind < upTo)?.[1];
+    switch (act) {
+      case "submit":
+        return this.submit(number, b);
+      case "perform":
+        return this.perform(a, b);
+      case "deliver":
+        return this.deliver(a, b);
+      case "check":
+        return this.check(a, b);
+      case "work":
+        return this.work(a, b);
+      case "pass time":
+        return this.passTime(a, b);
+      case "meddle":
+        return meddle(this, number, b);
+      case "move the target":
+        return moveTarget(this, number, b);
+      case "configure":
+        return configure(this, a, b);
+      case "wish":
+        if (entry !== undefined) wish(this, entry, b);
+        return;
+      case "break":
+        return this.breakRun(a);
+      case "tell":
+        this.mail.push({ type: "news", prNumbers: [number], tip: null });
+        return;
+      case undefined:
+        return this.tell({ type: "wake" });
     }
   }
 
-  play([kind, a, b]: Command): void {
-    const number = 1 + (a % 8);
-    const entries = [...this.state.entries.values()];
-    const entry = pick(entries, a);
-    switch (kind) {
-      case 0:
-      case 1:
-        return this.submit(number, b);
-      case 2:
-      case 3:
-      case 4:
-      case 5:
-        return this.perform(a, b);
-      case 6:
-      case 7:
-      case 8:
-      case 9:
-        return this.deliver(a, b);
-      case 10:
-      case 11:
-      case 12:
-        return this.check(a, b);
-      case 13:
-        return this.passTime(a, b);
-      case 14:
-        return this.meddle(number, b);
-      case 15:
-        return this.moveTarget(number, b);
-      case 16:
-        return this.configure(a, b);
-      case 17:
-        if (entry !== undefined) this.wish(entry, b);
-        return;
-      case 18:
-        return this.breakRun(a);
-      case 19:
-        this.mail.push({ type: "news", prNumbers: [number], tip: null });
-        return;
-      default:
-        return this.tell({ type: "wake" });
+  /** All goes as it should for a while. */
+  private work(a: number, b: number): void {
+    for (let times = 0; times <= b % 4; times += 1) {
+      for (let left = this.outbox.length; left > 0; left -= 1) this.perform(a + left, 1);
+      for (let left = this.mail.length; left > 0; left -= 1) this.deliver(a + left, 1);
+      for (let left = this.state.runs.size; left > 0; left -= 1) this.check(a + left, (a * left) % 7 === 0 ? FLAKE : 1);
     }
   }
 
   submit(number: number, b: number): void {
     if ([...this.state.entries.values()].some((entry) => entry.prNumber === number)) return;
+    const { world } = this;
+    // Whoever has landed, or was closed, comes with something new.
+    if (world.pr(number).facts.state !== "OPEN" && b % 11 !== 0) world.reopen(number);
+    if (b % 10 === 0) world.rebase(number);
     this.submissions += 1;
     const id = entryId(`e${this.submissions}`);
-    if (b % 4 === 0) this.world.bad.add(`${number}@${this.world.pr(number).version}`);
+    const head = world.pr(number).facts.headSha;
+    if (!world.impacts.has(head)) world.impacts.set(head, someNames(b >> 3));
+    if (b % 6 === 0) world.bad.add(head);
     const value = b % 7 === 0 ? 0 : b % 3 === 0 ? 50 : 100;
-    const pr = b % 5 === 0 ? null : this.world.pr(number).facts;
-    const entry = aSubmission(number, this.now, { id, pr, factsAt: pr === null ? null : this.now });
-    this.tell({ type: "submitted", entry: { ...entry, priority: { value, byDefault: false } } });
+    const pr = b % 6 === 0 ? null : world.factsOf(number);
+    // Now and then nobody has sent its targets yet, or somebody sent others than it really impacts.
+    const targets = b % 13 === 0 ? null : targetsOf(b % 17 === 0 ? someNames(b) : world.impactOf(head));
+    const known = { pr, factsAt: pr === null ? null : this.now, targets, noBatch: b % 19 === 0 };
+    const priority = { value, byDefault: false };
+    this.tell({ type: "submitted", entry: aSubmission(number, this.now, { id, ...known, priority }) });
     if (pr === null) this.mail.push({ type: "news", prNumbers: [number], tip: null });
   }
 
@@ -182,7 +221,8 @@ export class Player {
       this.outbox.splice(this.outbox.indexOf(effect), 1);
       this.performed.push(effect);
     }
-    const answer = b % 11 === 0 && again === undefined ? this.outage(effect) : this.world.perform(effect, this.now);
+    const fails = b % 11 === 0 && again === undefined;
+    const answer = fails ? this.outage(effect) : this.world.perform(effect, this.state, this.now);
     if (answer !== undefined) this.mail.push(answer);
   }
 
@@ -193,7 +233,7 @@ export class Player {
         return { type: "run-not-built", run: effect.run, why: { kind: "INFRASTRUCTURE", what } };
       case "land":
         // It may have happened all the same.
-        if (this.now % 2 === 0) this.world.perform(effect, this.now);
+        if (this.now % 2 === 0) this.world.perform(effect, this.state, this.now);
         return { type: "not-landed", landing: effect.landing, why: { kind: "INFRASTRUCTURE", what } };
       case "read-pull-request":
         return { type: "pull-request-unknown", prNumber: effect.prNumber, kind: "UNREACHABLE", what };
@@ -201,11 +241,13 @@ export class Player {
         return { type: "run-broken", run: effect.run, what };
       case "compare-targets":
       case "compute-targets":
+        // Its answer is lost; it is done once more.
+        this.outbox.push(effect);
         return undefined;
       case "read-statuses":
       case "read-tip":
       case "close-run":
-        return this.world.perform(effect, this.now);
+        return this.world.perform(effect, this.state, this.now);
     }
   }
 
@@ -218,154 +260,30 @@ export class Player {
 
   /** A check ends, now and then otherwise than it should; the report may be lost. */
   check(a: number, b: number): void {
-    const live = [...this.state.runs.keys()].filter((id) => this.world.runs.has(id));
-    const id = pick(live, a);
-    const run = id === undefined ? undefined : this.world.runs.get(id);
+    const { world } = this;
+    const id = pick(
+      [...this.state.runs.keys()].filter((run) => world.runs.has(run)),
+      a,
+    );
+    const run = id === undefined ? undefined : world.runs.get(id);
     if (id === undefined || run === undefined) return;
-    for (const context of b % 4 === 0 ? ["unit"] : ["unit", "lint"]) {
-      if (run.statuses.has(context)) continue;
-      const flaky = b % 10 === 0;
-      this.world.report(id, context, flaky ? "FAILURE" : this.world.truth(run.content, context));
-    }
-    const event = this.world.statuses(id, null);
+    for (const context of b % 4 === 0 ? ["unit"] : ["unit", "lint"])
+      if (!run.statuses.has(context))
+        run.statuses.set(context, b % 10 === 0 ? "FAILURE" : world.truth(run.content, context));
+    const event = world.statuses(id, null);
     if (event !== undefined && b % 7 !== 0) this.mail.push(event);
   }
 
   passTime(a: number, b: number): void {
     const to = this.wakeAt;
     const by = b % 5 === 0 ? (a % 400) * MINUTE_MS : a * 100;
-    this.now = b % 2 === 0 && to !== undefined ? epochMs(Math.max(this.now, to)) : epochMs(this.now + by);
+    const isNear = to !== undefined && (to < this.now + 6 * HOUR_MS || b % 16 === 0);
+    this.now = b % 2 === 0 && isNear ? epochMs(Math.max(this.now, to)) : epochMs(this.now + by);
     this.tell({ type: "wake" });
   }
 
-  /** Somebody does something to a pull request; the host may or may not tell. */
-  meddle(number: number, b: number): void {
-    const { world } = this;
-    const act = b % 9;
-    if (act === 0) world.push(number);
-    else if (act === 1) world.change(number, { state: "CLOSED" });
-    else if (act === 2) world.change(number, { state: "OPEN" });
-    else if (act === 3) world.change(number, { draft: !world.pr(number).facts.draft });
-    else if (act === 4)
-      world.change(number, { baseBranch: world.pr(number).facts.baseBranch === "main" ? "other" : "main" });
-    else if (act === 5) world.change(number, { mergeability: "NOT_MERGEABLE" });
-    else if (act === 6) world.change(number, { mergeability: "MERGEABLE" });
-    else if (act === 7) world.toggleRefusal(number);
-    else {
-      const other = world.pr(1 + (b % 8)).facts.headSha;
-      const pair = `${other}|${world.pr(number).facts.headSha}`;
-      if (other !== world.pr(number).facts.headSha) (b % 2 === 0 ? world.clashes : world.textual).add(pair);
-    }
-    if (b % 4 !== 0) this.mail.push({ type: "news", prNumbers: [number], tip: null });
-  }
-
-  moveTarget(number: number, b: number): void {
-    const { world } = this;
-    const act = b % 6;
-    if (act <= 1) world.pushToTarget();
-    else if (act === 2) world.mergeByHand(number);
-    else if (act === 3 && world.target !== null)
-      world.target = world.target.slice(0, Math.max(1, world.target.length - 1));
-    else if (act === 4) world.target = null;
-    else world.target ??= ["base"];
-    const sha = b % 5 === 0 || world.target === null ? null : world.tip().sha;
-    if (b % 3 !== 0) this.mail.push({ type: "news", prNumbers: [], tip: { sha } });
-  }
-
-  configure(a: number, b: number): void {
-    const { config } = this.state;
-    const settings: Partial<Settings>[] = [
-      { concurrency: 1 + (a % 4) },
-      { retriesBeforeFailure: a % 4 },
-      { requiredStatuses: pick([null, ["unit"], ["unit", "lint"], ["lint"], ["unit", "nothing"]], a) ?? null },
-      { testingTimeoutMinutes: pick([0, 30, 300], a) ?? 0 },
-      { mode: pick(["SINGLE", "PARALLEL"] as const, a) ?? "SINGLE" },
-    ];
-    const window = {
-      id: "w",
-      action: pick(["DRAIN", "PAUSE"] as const, a) ?? "DRAIN",
-      startsAt: epochMs(this.now + (a % 10) * MINUTE_MS),
-      endsAt: epochMs(this.now + (10 + (a % 20)) * MINUTE_MS),
-      reason: null,
-      allowUrgent: a % 2 === 0,
-    };
-    const operator = {
-      state: pick(["RUNNING", "RUNNING", "PAUSED", "DRAINING"] as const, a) ?? "RUNNING",
-      reason: null,
-      since: this.now,
-      allowUrgent: a % 3 === 0,
-    };
-    const changes: readonly Partial<QueueConfig>[] = [
-      ...settings.map((one) => ({ settings: { ...config.settings, ...one } })),
-      { windows: [window] },
-      { windows: [] },
-      { operator },
-      { holdsClearedAt: this.now },
-    ];
-    this.tell({ type: "configured", config: { ...config, ...pick(changes, b) } });
-  }
-
-  wish(entry: Entry, b: number): void {
-    const by = { by: "bob", at: this.now };
-    const value = b % 3 === 0 ? 0 : b % 255;
-    const asked = pick([{ cancel: by }, { restart: by }, { priority: { value, byDefault: false } }], b);
-    if (asked !== undefined) this.tell({ type: "asked", entry: entry.id, asked });
-  }
-
-  breakRun(a: number): void {
-    const live = [...this.state.runs.values()].filter(isInProgress);
-    const run = pick(live, a);
+  private breakRun(a: number): void {
+    const run = pick([...this.state.runs.values()].filter(isInProgress), a);
     if (run !== undefined) this.mail.push({ type: "run-broken", run: run.id, what: "the runner died" });
-  }
-
-  /** Nothing bad happens any more: whatever was lost is told again, and time passes as the engine asks for it. */
-  settle(): void {
-    const { config } = this.state;
-    const operator = { state: "RUNNING", reason: null, since: this.now, allowUrgent: false } as const;
-    this.world.target ??= ["base"];
-    this.tell({ type: "configured", config: { ...config, operator, windows: [], holdsClearedAt: this.now } });
-    for (let round = 0; round < 600 && this.isUnsettled(); round += 1) this.settleOnce(round);
-    if (this.isUnsettled()) {
-      const left = [...this.state.entries.values()].map((one) => `#${one.prNumber} ${one.state}`).join(", ");
-      this.problems.push(
-        `does not settle: ${left}; runs ${[...this.state.runs.values()].map((one) => `${one.id} ${one.phase}`).join(", ")}`,
-      );
-    }
-  }
-
-  private isUnsettled(): boolean {
-    return [...this.state.entries.values()].some(
-      (entry) => entry.state !== "NOT_READY" || missingOf(this.state, entry).length === 0,
-    );
-  }
-
-  private settleOnce(round: number): void {
-    for (const effect of this.outbox.splice(0)) {
-      const answer = this.world.perform(effect, this.now);
-      if (answer !== undefined) this.mail.push(answer);
-    }
-    for (const event of this.mail.splice(0)) this.tell(event);
-    for (const run of this.state.runs.values()) {
-      const host = this.world.runs.get(run.id);
-      if (host === undefined || !isInProgress(run)) continue;
-      for (const context of ["unit", "lint"])
-        if (!host.statuses.has(context)) host.statuses.set(context, this.world.truth(host.content, context));
-      const event = this.world.statuses(run.id, this.now);
-      if (event !== undefined) this.mail.push(event);
-    }
-    if (this.outbox.length + this.mail.length > 0) return;
-    // The sweep: what was lost is seen again; then the engine's own hour, or one of ours.
-    this.sweep();
-    if (round % 7 === 6 && this.state.holds.length > 0)
-      this.tell({ type: "configured", config: { ...this.state.config, holdsClearedAt: this.now } });
-    const ahead = round % 3 === 2 ? (this.wakeAt ?? epochMs(this.now + HOUR_MS)) : epochMs(this.now + MINUTE_MS);
-    this.now = epochMs(Math.max(this.now, Math.min(ahead, this.now + 6 * HOUR_MS)));
-    this.tell({ type: "wake" });
-  }
-
-  private sweep(): void {
-    const prNumbers = [...this.state.entries.values()].map((entry) => entry.prNumber);
-    const sha = this.world.target === null ? null : commitSha(shaOf(this.world.target));
-    this.tell({ type: "news", prNumbers, tip: { sha } });
   }
 }

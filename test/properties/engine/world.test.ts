@@ -1,19 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Command, Player } from "./player.ts";
+import { type Command, KINDS, Player } from "./player.ts";
+import { settings } from "./settings.ts";
+import { settle } from "./settle.ts";
 
 const runs = Number(process.env["PROPERTY_RUNS"] ?? 250);
-const command: fc.Arbitrary<Command> = fc.tuple(fc.nat(20), fc.nat(10_000), fc.nat(10_000));
-const settings = fc.record({
-  concurrency: fc.integer({ min: 1, max: 4 }),
-  retriesBeforeFailure: fc.nat(3),
-  testingTimeoutMinutes: fc.constantFrom(0, 30, 300),
-  mode: fc.constantFrom("SINGLE" as const, "PARALLEL" as const),
-});
-
+const command: fc.Arbitrary<Command> = fc.tuple(fc.nat(KINDS), fc.nat(10_000), fc.nat(10_000));
 const play = (commands: readonly Command[], player: Player): readonly string[] => {
   for (const one of commands) player.play(one);
-  player.settle();
+  settle(player);
   return player.problems;
 };
 

@@ -60,7 +60,7 @@ describe("after failures in a row", () => {
 
 describe("how likely an entry lands", () => {
   const entry = (change: Partial<Entry>): Entry => ({ ...testing([1]).entry(1), ...change });
-  const run = (change: Partial<Run>): Run => ({ ...testing([1]).run(1), ...change });
+  const run = (change: Partial<Run>): Run => ({ ...testing([1]).run(1), phase: "FAILED", ...change });
   const estimates = { fault: 0.1, flake: 0.2 };
 
   it.each([
@@ -72,6 +72,12 @@ describe("how likely an entry lands", () => {
     ["tested, and in conflict with one", entry({ state: "TESTING", conflictsWith: id(7) }), undefined, 0.9],
     ["failed, by a run that is not known", entry({ state: "PENDING_FAILURE" }), undefined, 0.9],
     ["failed", entry({ state: "PENDING_FAILURE" }), run({}), goodAfter(estimates, 1)],
+    [
+      "failed, being repeated",
+      entry({ state: "PENDING_FAILURE" }),
+      run({ phase: "REPEATING", repeats: 1 }),
+      goodAfter(estimates, 1),
+    ],
     ["failed twice", entry({ state: "PENDING_FAILURE" }), run({ repeats: 1 }), goodAfter(estimates, 2)],
   ])("%s", (_, one, failed, expected) => {
     expect(chanceToLand(estimates, one, failed, 1)).toBeCloseTo(expected, 12);
