@@ -157,6 +157,8 @@ function join(draft: Draft, group: Group, members: readonly EntryId[]): boolean 
   const [first] = members;
   const known = first === undefined ? null : draft.entries.get(first)?.group;
   const batch = known ?? groupId(`${draft.id}-batch-${draft.nextPlace}`);
+  // Its members may all have places already, and the next batch must not have the name of this one.
+  if (known === null) draft.nextPlace += 1;
   for (const id of members) {
     if (draft.entries.get(id)?.group === batch) continue;
     if (!draft.hasRoom()) return false;

@@ -34,6 +34,13 @@ describe("a batch", () => {
     expect(queue.state.totals).toMatchObject({ landings: 1, batches: 1, merged: 3 });
   });
 
+  it("is another than the next one, also where everybody has a place already", () => {
+    const queue = aQueue({ concurrency: 9 }).opens().submits(1, 2, 3, 4);
+    queue.event({ type: "news", prNumbers: [], tip: { sha: null } });
+    queue.sets({ batch: true, batchingMinSize: 2, batchingMaxWaitTimeMinutes: 10 }).answersTip("T1");
+    expect(groups(queue)).toBe("1+2 | 3+4");
+  });
+
   it("is not formed of one that is tested alone: that is no batch", () => {
     const queue = aQueue().opens().submits(1);
     expect([groups(queue), queue.state.totals.batches, queue.entry(1).group]).toEqual(["1", 0, null]);
