@@ -31,18 +31,18 @@ export function plotOf(random: Random): Plot {
     deployment: random.chance(0.3) ? "SERVER" : "LAMBDAS",
     habits: {
       flaky: random.chance(0.5) ? random.next() * 0.2 : 0,
-      medianMs: range(40 * SECOND_MS, 8 * MINUTE_MS),
+      medianMs: range(20 * SECOND_MS, 4 * MINUTE_MS),
       stuck: random.chance(0.2) ? 0.05 : 0,
     },
     settings: settingsOf(random),
     everyMs: {
-      arrival: range(40 * SECOND_MS, 4 * MINUTE_MS),
-      act: range(30 * SECOND_MS, 3 * MINUTE_MS),
-      meddle: now(random, 0.7, () => range(2 * MINUTE_MS, 20 * MINUTE_MS)),
-      moveTarget: now(random, 0.5, () => range(8 * MINUTE_MS, 40 * MINUTE_MS)),
-      change: now(random, 0.6, () => range(4 * MINUTE_MS, 30 * MINUTE_MS)),
-      brake: now(random, 0.5, () => range(10 * MINUTE_MS, 40 * MINUTE_MS)),
-      intrude: range(2 * MINUTE_MS, 10 * MINUTE_MS),
+      arrival: range(20 * SECOND_MS, 2 * MINUTE_MS),
+      act: range(15 * SECOND_MS, 2 * MINUTE_MS),
+      meddle: now(random, 0.7, () => range(MINUTE_MS, 10 * MINUTE_MS)),
+      moveTarget: now(random, 0.5, () => range(4 * MINUTE_MS, 20 * MINUTE_MS)),
+      change: now(random, 0.6, () => range(90 * SECOND_MS, 10 * MINUTE_MS)),
+      brake: now(random, 0.5, () => range(3 * MINUTE_MS, 12 * MINUTE_MS)),
+      intrude: range(MINUTE_MS, 5 * MINUTE_MS),
     },
   };
 }

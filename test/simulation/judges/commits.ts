@@ -103,7 +103,8 @@ export class CommitJudge {
       const isNew = (run: Run): boolean =>
         !before.runs.has(run.id) || (run.phase === "REPEATING" && before.runs.get(run.id)?.phase === "FAILED");
       const started = now.filter(isNew).length;
-      if (now.length > max && started > 0)
+      // One that gives way to another when there are too many already makes them no more.
+      if (now.length > max && started > 0 && now.length > holding(before).length)
         this.book.problem(`version ${version} starts ${started} runs, and ${now.length} hold ${max} slots`);
     }
   }

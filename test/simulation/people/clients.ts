@@ -39,10 +39,15 @@ export async function setTargets(parts: ClientParts, number: number): Promise<vo
   await caller.send("set-impacted-targets", { ...ref, pr: { number, ...sha }, impactedTargets });
 }
 
-/** Something that is done to what is there, or asked about it. */
+/** Something that is done to what is there, or asked about it; now and then by several people at the same moment. */
 export async function act(parts: ClientParts): Promise<void> {
-  const { caller, random, ref } = parts;
   const number = recent(parts);
+  const times = parts.random.chance(0.15) ? parts.random.int(2, 4) : 1;
+  await Promise.all(Array.from({ length: times }, () => actOnce(parts, number)));
+}
+
+async function actOnce(parts: ClientParts, number: number): Promise<void> {
+  const { caller, random, ref } = parts;
   const one = { ...ref, pr: { number } };
   const dice = random.next();
   if (dice < 0.2) await submit(parts, number);

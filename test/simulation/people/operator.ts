@@ -35,6 +35,6 @@ export async function change(caller: Caller, ref: Ref, random: Random, knobs: Kn
 export async function brake(caller: Caller, ref: Ref, random: Random, sleep: (ms: number) => Promise<void>) {
   const state = random.pick(["PAUSED", "PAUSED", "DRAINING"]);
   await caller.send("update-queue", { ...ref, state, reason: "a freeze", allowUrgent: random.chance(0.4) });
-  await sleep(random.int(20, 600) * 1_000);
+  await sleep(random.int(20, 240) * 1_000);
   await caller.sure("update-queue", { ...ref, state: "RUNNING" });
 }
