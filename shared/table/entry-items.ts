@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { QueueId, QueueKey } from "../kernel/ids.ts";
 import type { StoredEntry } from "../queue/app/ports.ts";
 import type { Entry } from "../queue/engine/types.ts";
+import { toBytes } from "./ascending.ts";
 import { type Key, keys } from "./keys.ts";
 import type { Table } from "./client.ts";
 import type { TransactItem } from "./organizations.ts";
@@ -24,11 +25,17 @@ export function fromEntryItem(item: unknown): StoredEntry {
   return rest;
 }
 
+const packed = ({ lane, ...entry }: Entry) => ({
+  ...entry,
+  lane: lane === null ? null : { ...lane, overlaps: toBytes(lane.overlaps) },
+});
+
 export const toEntryItem = (key: QueueKey, one: StoredEntry) => ({
   ...keys.entry(key, one.entry.prNumber),
   entity: "ENTRY",
   schema: 1,
   ...one,
+  entry: packed(one.entry),
 });
 
 const ended = z.object({
@@ -45,7 +52,7 @@ export const toEndedItem = (at: Key, queue: QueueId, entry: Entry) => ({
   entity: "ENDED_ENTRY",
   schema: 1,
   queue,
-  entry,
+  entry: packed(entry),
 });
 
 /** Finds an entry by its head branch; the latest submission from a branch of that name wins. */

@@ -17,6 +17,7 @@ import {
   type Tip,
   type Untold,
 } from "../queue/engine/types.ts";
+import { fromBytes } from "./ascending.ts";
 
 /**
  * Holds a shape to a type in both directions: what it gives is a `T`, and every field of `T`, optional ones too, has
@@ -91,6 +92,9 @@ export const asked = shapeOf<Asked>()(
   }),
 );
 
+/** Written as bytes; a list is what was written before. */
+const ascending = z.union([z.instanceof(Uint8Array).transform(fromBytes), z.array(count)]);
+
 export const broken = z.object({ what: text, count, retryAt: time });
 const conclusion = z.object({ reason: z.enum(REASONS), message: text });
 
@@ -110,7 +114,7 @@ export const entry = shapeOf<Entry>()(
     priority,
     noBatch: z.boolean(),
     targets: targets.nullable(),
-    lane: z.object({ number: count, overlaps: z.array(count), since: count, isolated: z.boolean() }).nullable(),
+    lane: z.object({ number: count, overlaps: ascending, since: count, isolated: z.boolean() }).nullable(),
     comparing: z.object({ number: count, targets }).nullable(),
     computedFor: sha.nullable(),
     closedMsBefore: count,

@@ -25,12 +25,22 @@ type Bench = { readonly service: BenchService; readonly store: () => TargetsStor
 const targetsOf = (count: number, of: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => `//services/team-${of}/module-${at}:library`);
 
-/** A queue whose pull requests have so many targets; the last ones, `asking`, have not been compared yet. */
-async function aQueue({ service, store }: Bench, name: string, inLanes: readonly number[], asking: readonly number[]) {
+async function parallelQueue(service: BenchService, name: string): Promise<QueueKey> {
   const key: QueueKey = { ...(await service.queue(10)), branch: `comparing-${name}` };
   await service.client.post("/createQueue", { ...requestOf(key), mode: "parallel" });
-  const record = await service.app.queues.find(key);
+  return key;
+}
+
+async function recordOf({ app }: BenchService, key: QueueKey): Promise<QueueRecord> {
+  const record = await app.queues.find(key);
   if (record === undefined) throw new Error("the queue is not there");
+  return record;
+}
+
+/** A queue whose pull requests have so many targets; the last ones, `asking`, have not been compared yet. */
+async function aQueue({ service, store }: Bench, name: string, inLanes: readonly number[], asking: readonly number[]) {
+  const key = await parallelQueue(service, name);
+  const record = await recordOf(service, key);
   const kept = store();
   const enters = async (number: number, count: number): Promise<void> => {
     const { headSha } = factsOf(number, key.branch);
@@ -156,11 +166,38 @@ async function together(bench: Bench): Promise<Row> {
   return promised("compare", name, said, verdict, { ms: median(took), reads: cost.reads, readings });
 }
 
+/** What every look at the queue costs: the worst that lanes add to it is that everybody overlaps everybody ahead. */
+async function reading({ service }: Bench): Promise<Row> {
+  const read = async (isShared: boolean) => {
+    const key = await parallelQueue(service, isShared ? "all-overlap" : "none-overlap");
+    const record = await recordOf(service, key);
+    const targets = { kind: "SET", digest: "d".repeat(64), count: EACH } as const;
+    for (let number = 1; number <= PRS; number += 1) {
+      const one = entered(record, number, targets, true);
+      const ahead = Array.from({ length: isShared ? number - 1 : 0 }, (_, at) => at + 1);
+      const lane = { number, overlaps: ahead, since: 0, isolated: false };
+      await service.app.queues.submit(key, { ...one, entry: { ...one.entry, lane } }, undefined);
+    }
+    const took: number[] = [];
+    const view = () => service.app.queues.view(key);
+    for (let turn = 0; turn < TIMES; turn += 1) took.push(await timed(view));
+    return { ms: median(took), reads: (await service.meter.during(view)).cost.reads };
+  };
+  const [none, all] = [await read(false), await read(true)];
+  const growth = all.reads / none.reads;
+  const said = `${units(all.reads)} read units, ${ms(all.ms)}; where none does: ${units(none.reads)}, ${ms(none.ms)}`;
+  const verdict = { goal: `at most ${times(GROWN_BY_OVERLAP_MAX)} the units`, holds: growth <= GROWN_BY_OVERLAP_MAX };
+  const numbers = { reads: all.reads, ms: all.ms, readsOfNone: none.reads, msOfNone: none.ms };
+  return promised("compare", `reading ${PRS} PRs that all overlap each other`, said, verdict, numbers);
+}
+
+const GROWN_BY_OVERLAP_MAX = 2;
+
 export async function comparing(service: BenchService): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "mainline-bench-blobs-"));
   const bench: Bench = { service, store: () => targetsStore(service.table, blobFolder(folder)) };
   try {
-    return [...(await large(bench)), await growing(bench), await together(bench)];
+    return [...(await large(bench)), await growing(bench), await together(bench), await reading(bench)];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
