@@ -194,10 +194,10 @@ export function landingConformance({ start, changeOf, build, landing }: Given): 
       expect(await present(f)).toMatchObject({ sha: moved });
     });
 
-    test("of anything else than the head of its one change is refused", async () => {
+    test.each(METHODS)("by %s of anything else than the head of its one change is refused", async (mergeMethod) => {
       const f = await proven();
       await f.openPullRequest(2, f.base, D, "Add d");
-      const asked = await direct(f, "SQUASH");
+      const asked = await direct(f, mergeMethod);
       const other = await changeOf(f, 2);
       for (const wrong of [
         { changes: [] },

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type CommitSha, runId } from "../../../shared/kernel/ids.ts";
 import { aRepository, config } from "../../support/git-repository.ts";
-import { aBuild, aGitHost, built, type Fixture } from "./fixture.ts";
+import type { Command } from "../../../shared/code-host/git/sandbox.ts";
+import { aBuild, aGitHost, built, eventually, type Fixture } from "./fixture.ts";
 
 let f: Fixture;
 let base: CommitSha;
@@ -61,7 +62,21 @@ describe("what the runs of a pull request's own head say", () => {
     expect(await states()).toEqual(["SUCCESS"]);
   });
 
-  test("is nothing while they run, and nothing of a run that broke, or of another repository", async () => {
+  test("is nothing of a run that broke", async () => {
+    const checks = config({ good: "true", bad: "true # MAINLINE_BAD" });
+    const two = f.repo.pullRequest(1, { on: base, files: checks });
+    await f.host.stop();
+    // Of the two checks, one cannot be started.
+    const wrap = (command: Command): Command =>
+      JSON.stringify(command).includes("MAINLINE_BAD") ? { file: "/nonexistent", args: [] } : command;
+    const broken = await aGitHost({ data: f.data, sandbox: { confined: false, wrap } });
+    await built(broken, aBuild(broken, "r", two));
+    await eventually(async () => ((await broken.statusesOf("r")).broken === null ? undefined : true));
+    expect(await ownOf(broken)).toBeUndefined();
+    await broken.host.stop();
+  });
+
+  test("is nothing while they run, and nothing of another repository", async () => {
     const slow = f.repo.pullRequest(1, { on: base, files: config({ unit: "sleep 30" }) });
     await built(f, aBuild(f, "slow", slow));
     expect(await ownOf()).toBeUndefined();
