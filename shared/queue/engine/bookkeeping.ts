@@ -1,6 +1,7 @@
 import type { EpochMs } from "../../kernel/time.ts";
 import type { RunId } from "../../kernel/ids.ts";
-import type { Entry, EntryState } from "./types.ts";
+import type { Why } from "./draft.ts";
+import type { EndedRun, Entry, EntryState } from "./types.ts";
 
 const RESTARTS_KEPT = 20;
 
@@ -35,3 +36,13 @@ export function bookkeeping(
       return left;
   }
 }
+
+/** What the rest of its batch is told. */
+export const leaving = (entry: Entry, to: EntryState, why: Why): Why =>
+  entry.group === null
+    ? why
+    : { ...why, reason: "BATCH_CHANGED", message: `PR #${entry.prNumber}, tested together with it, ended ${to}` };
+
+/** As it is kept with a run that has ended. */
+export const shownOf = (entry: Entry | undefined): EndedRun["tested"] =>
+  entry === undefined ? [] : [{ prNumber: entry.prNumber, title: entry.pr?.title ?? null, url: entry.pr?.url ?? null }];

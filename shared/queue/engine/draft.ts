@@ -1,6 +1,6 @@
 import type { EntryId, RunId } from "../../kernel/ids.ts";
 import type { EpochMs } from "../../kernel/time.ts";
-import { bookkeeping } from "./bookkeeping.ts";
+import { bookkeeping, leaving, shownOf } from "./bookkeeping.ts";
 import { clearedBy, type Standing, standingOf, type Track, trackOf } from "./evidence.ts";
 import { type Group, Line } from "./line.ts";
 import { isAdmitted } from "./order.ts";
@@ -39,17 +39,8 @@ export type Why = {
   readonly run?: RunId | null;
 };
 
-/** What the rest of its batch is told. */
-const leaving = (entry: Entry, to: EntryState, why: Why): Why =>
-  entry.group === null
-    ? why
-    : { ...why, reason: "BATCH_CHANGED", message: `PR #${entry.prNumber}, tested together with it, ended ${to}` };
-
 /** The fields of an entry that the order, and who depends on whom, follow from. */
 const STANDING = ["priority", "place", "group", "targets", "lane"] as const;
-
-const shownOf = (entry: Entry | undefined): EndedRun["tested"] =>
-  entry === undefined ? [] : [{ prNumber: entry.prNumber, title: entry.pr?.title ?? null, url: entry.pr?.url ?? null }];
 
 /** A queue while a step is being decided. The one mutable thing in the engine; it never leaves `step()`. */
 export class Draft extends ThawedQueue {
