@@ -79,9 +79,12 @@ describe("the sweep alone", () => {
       await sweep();
     };
     await enters(2, "web");
-    Object.assign(service.app, { targets: { ...targets, hashes: unreachable } });
     await enters(1, "api");
-    await service.reaches(key, (entry) => entry.comparing !== null);
+    const { headSha } = await service.reaches(key, (entry) => entry.lane !== null);
+    if (headSha === null) throw new Error("no head");
+    Object.assign(service.app, { targets: { ...targets, hashes: unreachable } });
+    const { targets: later } = await targets.put(key.org, key.repo, 1, headSha, ["docs"], "UPLOAD");
+    await service.reaches(key, (one) => one.comparing !== null);
     const before = await service.app.queues.entry(key, 1);
     for (const _ of [1, 2, 3]) await sweep();
     expect(await service.app.queues.entry(key, 1)).toEqual(before);
@@ -89,8 +92,8 @@ describe("the sweep alone", () => {
     expect(JSON.stringify(told)).toMatch(/its impacted targets could not be compared .+ it is tried again at/u);
     Object.assign(service.app, { targets });
     service.passes(MINUTE_MS);
-    const entry = await service.reaches(key, isTesting);
-    expect(entry).toMatchObject({ comparing: null, lane: { overlaps: [] } });
+    const entry = await service.reaches(key, (one) => one.comparing === null);
+    expect(entry).toMatchObject({ targets: later, lane: { overlaps: [] } });
   });
 
   it("writes nothing about a queue in which nothing has changed", async () => {
