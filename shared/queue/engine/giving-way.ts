@@ -8,8 +8,10 @@ import { isInProgress } from "./run-index.ts";
 import { type Assumptions, closeRun } from "./runs.ts";
 import type { Run } from "./types.ts";
 
-export const isUrgentGroup = (draft: Draft, group: Group): boolean =>
-  group.members.some((id) => {
+export const isUrgentGroup = (draft: Draft, group: Group): boolean => hasUrgent(draft, group.members);
+
+const hasUrgent = (draft: Draft, ids: readonly EntryId[]): boolean =>
+  ids.some((id) => {
     const entry = draft.entries.get(id);
     return entry !== undefined && isUrgent(entry);
   });
@@ -36,6 +38,8 @@ export function leastLikelyRun(draft: Draft, chances: Chances): { run: Run; chan
   let least: { run: Run; chance: number } | undefined;
   for (const run of draft.runs.values()) {
     if (run.kind !== "MAIN" || (run.phase !== "TESTING" && run.phase !== "BUILDING")) continue;
+    // An urgent one would take a slot back at once, and so for ever.
+    if (hasUrgent(draft, run.group)) continue;
     const standing = draft.standing(run);
     if (standing.kind === "VOID" || mayClear(draft, run, standing.before)) continue;
     const chance = chanceOnPath(chances, { predecessors: standing.before, assumedOut: standing.without });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../../shared/kernel/time.ts";
+import { aLanedQueue } from "../../support/laned-queue.ts";
 import { aQueue, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
@@ -21,5 +22,17 @@ describe("what is started", () => {
     const queue = aQueue({ batch: true, batchingMinSize: 3, batchingMaxWaitTimeMinutes: 5 }).opens().submits(1, 2);
     expect([queue.state.runs.size, queue.last?.wakeAt]).toEqual([0, (queue.entry(1).admittedAt ?? 0) + 5 * MINUTE_MS]);
     expect(queue.sleeps().contents(2)).toEqual(["1+2"]);
+  });
+});
+
+const URGENT = { priority: { value: 0, byDefault: false } };
+
+describe("an urgent test that is hardly needed", () => {
+  it("takes a slot, and nobody takes it back", () => {
+    const queue = aLanedQueue({ concurrency: 4, retriesBeforeFailure: 1 }).opens().brings(4, "");
+    queue.brings(1, "a", URGENT).brings(2, "a", URGENT).brings(3, "a", URGENT);
+    queue.builds(1, 2, 3).fails(1).fails(2);
+    expect(queue.contents(3)).toContain("3");
+    expect([queue.run(3).phase, queue.runs(4)]).toEqual(["BUILDING", []]);
   });
 });
