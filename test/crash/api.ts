@@ -11,6 +11,7 @@ export const pullRequest = z.object({
   state: z.string(),
   prNumber: z.number(),
   skipTheLine: z.boolean(),
+  prSha: z.string().nullable(),
   verifiedByTestRun: z.string().nullable(),
   isCurrentlySubmittedToQueue: z.boolean(),
 });

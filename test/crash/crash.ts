@@ -114,7 +114,7 @@ function mintToken(data: string): string {
 }
 
 async function makeQueues({ api, slow }: Stage, mergeMethod: string): Promise<void> {
-  await api.sure("/createQueue", { mode: "single", concurrency: 4, mergeMethod });
+  await api.sure("/createQueue", { mode: "parallel", concurrency: 4, mergeMethod });
   // The shortest timeout there is, and no repeat: each test ends by a read after its deadline.
   await slow?.api.sure("/createQueue", {
     mode: "single",

@@ -55,10 +55,15 @@ async function judgePoint(api: Api, { repo }: Sample, point: string, entry: Pull
     wrong.push(`${what}: not all required statuses passed: ${JSON.stringify(run.statusChecks)}`);
   if (!run.testedPullRequests.some((one) => one.prNumber === entry.prNumber))
     wrong.push(`${what}: its run tested something else`);
-  if (run.testBranchSha === null || repo.tree(run.testBranchSha) !== repo.tree(point))
-    wrong.push(`${what}: what was tested, ${run.testBranchSha}, is not what landed`);
+  const isTested = run.testBranchSha !== null && repo.tree(run.testBranchSha) === repo.tree(point);
+  if (!isTested && !isMerge(repo, point, entry))
+    wrong.push(`${what}: what was tested, ${run.testBranchSha}, is not what landed, nor is that its merge`);
   return wrong;
 }
+
+/** Where other lanes have landed since: the target as it was, with the head that was tested. */
+const isMerge = (repo: Sample["repo"], point: string, { prSha }: PullRequest): boolean =>
+  prSha !== null && repo.git("merge-tree", "--write-tree", `${point}^1`, prSha) === repo.tree(point);
 
 const passedIn =
   ({ statusChecks }: TestRun) =>

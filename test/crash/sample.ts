@@ -13,6 +13,16 @@ done
 
 export const CHECKS = { unit: "sh check.sh", lint: "! grep -rn FORBIDDEN src" };
 
+/** What may fail together shares a target; numbers that end in the same digit do for good measure. */
+const TARGETS: Readonly<Record<string, readonly string[]>> = {
+  failing: ["failing/**"],
+  pairs: ["pairs/**"],
+  text: ["text/**"],
+  ...Object.fromEntries(
+    Array.from({ length: 10 }, (_, digit) => [`src-${digit}`, [`src/*${digit}.txt`, `src/*${digit}-*.txt`]]),
+  ),
+};
+
 export type Sample = {
   readonly repo: TestRepository;
   /** Where the target began. */
@@ -48,7 +58,7 @@ function filesOf(number: number): Record<string, string> {
 export function aSample(folder: string): Sample {
   const repo = aRepository(folder, "acme/app");
   const start = repo.commit("main", {
-    files: { "check.sh": CHECK, "src/0.txt": "0\n", ...config(CHECKS) },
+    files: { "check.sh": CHECK, "src/0.txt": "0\n", ...config(CHECKS, undefined, TARGETS) },
     message: "The beginning",
   });
   let opened = 0;
