@@ -28,8 +28,7 @@ export function batchFrom(forming: Forming, seed: Group, permits: Permits): Form
   const { batch, batchingMinSize, batchingMaxWaitTimeMinutes } = forming.config.settings;
   const alone = { members: seed.members, waitsUntil: undefined };
   if (!batch || seed.isBisected || !seed.members.every((id) => mayJoin(forming, id, permits))) return alone;
-  // A batch that was tested is tested again as it is.
-  if (seed.members.length > 1 && seed.members.some((id) => forming.entries.get(id)?.firstTestAt !== null)) return alone;
+  if (seed.members.some((id) => wasTestedInBatch(forming.entries.get(id)))) return alone;
   const underLoad = batchingMaxWaitTimeMinutes === 0;
   const size = underLoad ? sizeUnderLoad(forming, permits) : batchingMinSize;
   const { members, sealed } = gather(forming, seed, size, permits, underLoad);
@@ -38,6 +37,10 @@ export function batchFrom(forming: Forming, seed: Group, permits: Permits): Form
   const until = deadlines.length === 0 ? undefined : earliest(...deadlines);
   return { members, waitsUntil: until !== undefined && until > forming.now ? until : undefined };
 }
+
+/** What is left of a batch is tested again as it is, at once. */
+const wasTestedInBatch = (entry: Entry | undefined): boolean =>
+  entry !== undefined && entry.group !== null && entry.firstTestAt !== null;
 
 /** When an entry has waited long enough for others, time during which the queue admitted nobody left out. */
 export function batchDeadline(

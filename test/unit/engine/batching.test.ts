@@ -113,6 +113,11 @@ describe("a batch", () => {
     expect(groups(queue)).toBe("1+3");
   });
 
+  it("of which only one is left is tested again at once, and waits for nobody", () => {
+    const queue = batching().submits(1, 2, 3).builds(1).cancels(1).cancels(2);
+    expect(groups(queue)).toBe("3");
+  });
+
   it("that loses one to the host goes on with the rest", () => {
     const queue = batching().submits(1, 2, 3).builds(1).forgets().facts(3, { mergeability: "NOT_MERGEABLE" });
     expect(queue.moves()).toEqual([
