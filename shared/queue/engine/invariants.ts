@@ -51,8 +51,9 @@ type Land = Extract<Effect, { type: "land" }>;
  */
 function landsOnlyEvidence(state: QueueState, land: Land, line: Line, now: EpochMs): readonly string[] {
   const breaches = land.expectedTip === state.tip?.sha ? [] : [`${land.key}: the tip is another one`];
+  // A landing that was sent may have happened: it is finished, whatever came after it, be it brakes, requirements,
+  // other targets, or a batch that is one again.
   const evidence = land.run === null ? ownEvidence(state, land) : runEvidence(state, land, line);
-  // A landing that was sent may have happened: it is finished, whatever brakes and requirements came after it.
   const isFirst = state.landing?.attempt === 1;
   return [...breaches, ...evidence, ...(isFirst ? landsOnlyWhenAllowed(state, land, now) : [])];
 }
@@ -61,6 +62,7 @@ function runEvidence(state: QueueState, land: Land, line: Line): readonly string
   const run = land.run === null ? undefined : state.runs.get(land.run);
   if (run === undefined || run.phase !== "PASSED") return [`${land.key}: its run has not passed`];
   const breaches = land.commit === run.commit ? [] : [`${land.key}: the commit is not the tested one`];
+  if (state.landing?.attempt !== 1) return breaches;
   const standing = standingOf(state, run, line);
   if (standing.kind === "VOID") return [...breaches, `${land.key}: its evidence is void (${standing.message})`];
   const tested = [...standing.before, ...run.group];
@@ -68,7 +70,7 @@ function runEvidence(state: QueueState, land: Land, line: Line): readonly string
   if (standing.without.length > 0) breaches.push(`${land.key}: predecessors that it left out are still live`);
   if (lands.join() !== tested.join()) breaches.push(`${land.key}: it is not what was tested`);
   const isClearing = standing.before.length > 0;
-  if (isClearing && state.landing?.attempt === 1 && !state.config.settings.canOptimisticallyMerge)
+  if (isClearing && !state.config.settings.canOptimisticallyMerge)
     breaches.push(`${land.key}: predecessors are still live`);
   return breaches;
 }

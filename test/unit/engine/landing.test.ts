@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { HOUR_MS, later } from "../../../shared/kernel/time.ts";
+import { aLanedQueue } from "../../support/laned-queue.ts";
 import { aQueue, aTip, id, sha, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
@@ -101,6 +102,27 @@ describe("a landing", () => {
       .sets({ requiredStatuses: ["lint"] })
       .refuses({ kind: "INFRASTRUCTURE", what: "502" });
     expect(queue.sleeps().lands().states()).toEqual({ 1: "MERGED" });
+  });
+
+  it("begun is finished although other targets void what proved it meanwhile", () => {
+    const queue = aLanedQueue().opens().brings(1, "a").brings(2, "b").builds(1, 2).passes(1, 2).lands();
+    queue.impacts(2, "a").refuses({ kind: "INFRASTRUCTURE", what: "502" }).sleeps();
+    expect(queue.state.landing?.attempt).toBe(2);
+    expect(queue.lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
+  });
+
+  it("of a part of a batch is finished although the rest is one batch again meanwhile", () => {
+    const queue = aQueue({ batch: true, batchingMinSize: 4, bisectionConcurrency: 2, retriesBeforeFailure: 0 })
+      .opens()
+      .submits(1, 2, 3, 4)
+      .builds(1)
+      .fails(1)
+      .builds(1, 3)
+      .passes(1)
+      .cancels(3);
+    expect([queue.state.bisections, queue.contents(4)]).toEqual([[], ["1+2+4"]]);
+    queue.refuses({ kind: "INFRASTRUCTURE", what: "502" }).sleeps().lands();
+    expect(queue.states()).toEqual({ 1: "MERGED", 2: "MERGED", 3: "CANCELLED", 4: "PENDING" });
   });
 
   it("of an empty change moves nothing and counts all the same", () => {
