@@ -94,6 +94,11 @@ describe("the explanation of one that is", () => {
     );
   });
 
+  it("passed in a test that contains one ahead whom it no longer overlaps names that one", () => {
+    const queue = aLanedQueue().opens().brings(1, "a").brings(2, "a").builds(1, 2).impacts(2, "b").passes(2);
+    expect(summary(queue, 2)).toBe("PR #2 has passed its tests: PR #1, which is being tested, is ahead of it.");
+  });
+
   it("to be merged directly says so, or that the target is being read", () => {
     const own = { tip: sha("T0"), tree: treeSha("t"), statuses: [status("unit", "SUCCESS")] };
     const queue = aQueue({ directMergeMode: "ALWAYS" })
