@@ -18,7 +18,7 @@ import { aState, aSubmission, itemsOf, START } from "../../support/queue.ts";
 import { configure, meddle, moveTarget, wish } from "./acts.ts";
 import { History } from "./history.ts";
 import { judgeStep, type Look } from "./judges.ts";
-import { someNames, targetsOf } from "./names.ts";
+import { pick, someNames, targetsOf } from "./names.ts";
 import { judgeRest } from "./rest.ts";
 import { World } from "./world.ts";
 
@@ -49,8 +49,6 @@ const FLAKE = 10;
 
 /** What else is to hold of each step. */
 export type Judge = (look: Look) => readonly string[];
-
-export const pick = <T>(from: readonly T[], at: number): T | undefined => from[at % Math.max(1, from.length)];
 
 export class Player {
   readonly world = new World();
@@ -91,6 +89,7 @@ export class Player {
     this.log.push(`${(now - START) / 1000}s ${event.type} ${JSON.stringify(event)}`);
     for (const move of decision.moves)
       this.log.push(`    #${move.prNumber} ${move.from} > ${move.to} ${move.reason}: ${move.message}`);
+    for (const { run, why } of decision.endedRuns) this.log.push(`    ${run.id} ended: ${why}`);
     for (const effect of decision.effects) this.log.push(`    ${effect.key}`);
     history.record(state, event, decision);
     const look = { before: state, event, decision, now, world, history };

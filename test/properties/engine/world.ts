@@ -133,13 +133,14 @@ export class World {
   /** What the tests of a content say; a flake may say otherwise. */
   truth(content: Content, context: string): CheckState {
     if (context !== "unit") return "SUCCESS";
-    const isMended = (change: string): boolean =>
-      [...this.mended].some((pair) => pair.split("|")[0] === change && content.includes(pair.split("|")[1] ?? ""));
-    if (content.some((change) => this.bad.has(change) && !isMended(change))) return "FAILURE";
-    const clash = [...this.clashes].some((pair) => {
+    const isHere = (pair: string): boolean => {
       const [a = "", b = ""] = pair.split("|");
       return content.includes(a) && content.includes(b) && shareOne(this.impactOf(a), this.impactOf(b));
-    });
+    };
+    const isMended = (change: string): boolean =>
+      [...this.mended].some((pair) => pair.split("|")[0] === change && isHere(pair));
+    if (content.some((change) => this.bad.has(change) && !isMended(change))) return "FAILURE";
+    const clash = [...this.clashes].some(isHere);
     return clash ? "FAILURE" : "SUCCESS";
   }
 
