@@ -18,6 +18,7 @@ const { values } = parseArgs({
 const [first, count, hours, processes] = [values.first, values.count, values.hours, values.processes].map(Number);
 if (first === undefined || count === undefined || hours === undefined || processes === undefined) process.exit(2);
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const log = createWriteStream(values.log);
 const say = (line: string): void => {
   console.log(line);

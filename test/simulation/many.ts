@@ -36,6 +36,9 @@ export async function simulateMany({ seeds, hours, processes, done }: Many): Pro
 async function process(seeds: readonly number[], hours: number, done: Many["done"]): Promise<string | undefined> {
   const args = [RUN, "--seeds", seeds.join(), "--hours", String(hours), "--json"];
   const child = spawn(globalThis.process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  // It does not outlive who asked for it.
+  const end = (): void => void child.kill();
+  globalThis.process.once("exit", end);
   const exited = new Promise<number | null>((resolve) => {
     child.once("close", resolve);
   });
@@ -45,5 +48,6 @@ async function process(seeds: readonly number[], hours: number, done: Many["done
     heard += 1;
   }
   const code = await exited;
+  globalThis.process.off("exit", end);
   return heard === seeds.length ? undefined : `a process ended with ${code} after ${heard} of ${seeds.length} seeds`;
 }

@@ -50,15 +50,15 @@ export class HostWorld {
     pr.version += 1;
   }
 
-  /** Its head is what it is now, on top of what the target holds now; its own checks begin. */
-  headIsPushed(pr: HostPr): void {
+  /** Its head is what it is now, on top of what the target holds now; its own checks begin, if it has any. */
+  headIsPushed(pr: HostPr, isTested = true): void {
     const change = changeOf(pr);
     const base = this.target.content ?? [];
     const content = [...base, `head:${change}`];
     const own = new HostRun(`head of #${pr.number}`, content, [], () => this.changed(pr));
     this.pushed.set(headOf(change), { pr, change, base, own });
     this.commits.keepAs(headOf(change), content);
-    this.ports.start(own, []);
+    if (isTested) this.ports.start(own, []);
   }
 
   byHead(head: CommitSha): Head | undefined {

@@ -53,6 +53,7 @@ const SINGLE: readonly Scenario[] = [
   },
   {
     name: "a test never ends, and its time runs out",
+    needsTime: true,
     settings: { testingTimeoutMinutes: 10, retriesBeforeFailure: 0 },
     prs: { 1: {} },
     acts: submits(1),
@@ -204,6 +205,7 @@ const MORE: readonly Scenario[] = [
   },
   {
     name: "a batch with a culprit is taken apart",
+    needsTime: true,
     settings: { batch: true, batchingMinSize: 4, batchingMaxWaitTimeMinutes: 3 },
     prs: { 1: {}, 2: {}, 3: { isBad: true }, 4: {} },
     acts: submits(1, 2, 3, 4),
@@ -211,6 +213,7 @@ const MORE: readonly Scenario[] = [
   },
   {
     name: "the same, skipping what follows from known results",
+    needsTime: true,
     settings: {
       batch: true,
       batchingMinSize: 4,

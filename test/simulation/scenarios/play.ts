@@ -18,8 +18,11 @@ import type { Act, Scenario, When } from "./scenario.ts";
 
 export type Staging = {
   readonly scenario: Scenario;
-  /** The class of faults that is let loose: all whose name begins so. Null: none. */
-  readonly faults: string | null;
+  /**
+   * The class of faults that is let loose: all whose name begins so. `none`; or `no sweep`: nothing goes wrong, and
+   * nobody ever looks whether something did, so that every message that should be sent shows by its absence.
+   */
+  readonly faults: string;
   readonly deployment: Deployment;
   readonly seed: number;
   readonly echo?: ((line: string) => void) | undefined;
@@ -32,17 +35,19 @@ const WAITS_MS_MAX = 4 * HOUR_MS;
 
 export function playScenario(of: Staging, storage: Storage, functions: Functions): Promise<Report> {
   const { scenario, deployment, seed, echo } = of;
-  const faults = new Map<Fault, number>(of.faults === null ? [] : onlyFaults(of.faults));
+  const faults = new Map<Fault, number>(onlyFaults(of.faults));
   for (const fault of scenario.except ?? []) faults.delete(fault);
   const habits = { medianMs: (scenario.medianMinutes ?? 2) * MINUTE_MS };
-  return inOwnTable(storage, { seed, deployment, habits, faults, functions, echo }, (world) => play(world, scenario));
+  return inOwnTable(storage, { seed, deployment, habits, faults, functions, echo }, (world) => play(world, of));
 }
 
-async function play(world: World, scenario: Scenario): Promise<void> {
+export const NO_SWEEP = "no sweep";
+
+async function play(world: World, { scenario, faults }: Staging): Promise<void> {
   const { scheduler, service } = world;
   const caller = await aCaller(world, "ann", ALL_SCOPES);
   for (const number of Object.keys(scenario.prs).map(Number)) open(world, scenario, number);
-  service.start();
+  if (faults !== NO_SWEEP) service.start();
   await during(world, caller.sure("create-queue", { ...REF, ...scenario.settings }));
   for (const act of scenario.acts) {
     if (act.when !== undefined) await waitFor(world, act.when);
@@ -60,7 +65,7 @@ async function play(world: World, scenario: Scenario): Promise<void> {
   if (!scheduler.isStopped) await judgeEnd(world);
 }
 
-function open({ host }: World, { prs }: Scenario, number: number): void {
+function open({ host }: World, { prs, settings }: Scenario, number: number): void {
   const cast = prs[number] ?? {};
   const pr = host.open(number);
   const change = changeOf(pr);
@@ -73,7 +78,7 @@ function open({ host }: World, { prs }: Scenario, number: number): void {
   if (cast.mends !== undefined) truth.mend(`${cast.mends}@1`, change);
   if (cast.isUnbuildable === true) truth.unbuildable.add(change);
   pr.isDraft = cast.isDraft === true;
-  host.headIsPushed(pr);
+  host.headIsPushed(pr, settings?.["directMergeMode"] !== undefined);
 }
 
 async function waitFor(world: World, when: When): Promise<void> {
@@ -116,7 +121,7 @@ async function perform(world: World, caller: Caller, act: Act): Promise<void> {
     change(act.push, (pr) => {
       host.push(pr);
       host.truth.touch(changeOf(pr), ["app"]);
-      host.headIsPushed(pr);
+      host.headIsPushed(pr, false);
     });
   else if ("close" in act) change(act.close, (pr) => (pr.state = "CLOSED"));
   else if ("makeReady" in act) change(act.makeReady, (pr) => (pr.isDraft = false));

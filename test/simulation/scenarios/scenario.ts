@@ -48,6 +48,8 @@ export type Scenario = {
   readonly also?: readonly string[];
   /** Tests take so long, in the median. */
   readonly medianMinutes?: number;
+  /** Something in it happens by time alone. */
+  readonly needsTime?: true;
   /** Faults that may rightly change the end. */
   readonly except?: readonly Fault[];
 };
