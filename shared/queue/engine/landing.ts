@@ -5,6 +5,7 @@ import { contradictedBy } from "./evidence.ts";
 import type { Group } from "./line.ts";
 import type { Permits } from "./permits.ts";
 import { changesOf, closeRun } from "./runs.ts";
+import { successorIn } from "./telling.ts";
 import type { Entry, Landing, QueueEvent, QueueState, Run } from "./types.ts";
 import { requiredNow } from "./verdict.ts";
 
@@ -29,7 +30,11 @@ export function beginLanding(draft: Draft, permits: Permits): void {
     }
     const found = landable(draft, permits, group);
     if (found === undefined || !found.group.every((id) => mayLand(draft, permits, id))) continue;
-    send(draft, found, draft.tip.sha, 1);
+    // A number of its own: what is told of an earlier sending of the same run, of which a part may have landed, or
+    // which met another target, is not about this one.
+    const of = `${found.of}.${draft.nextRead}`;
+    draft.nextRead += 1;
+    send(draft, { ...found, of }, draft.tip.sha, 1);
     return;
   }
 }
@@ -92,10 +97,8 @@ export function isGreen(state: Pick<QueueState, "config" | "tip">, { pr }: Entry
 }
 
 function send(draft: Draft, what: Landable, expectedTip: CommitSha, attempt: number): void {
-  // Not the attempt's number: a run that is sent again after the target moved away and back begins at one again.
-  const id = `${what.of}.${draft.nextRead}`;
-  draft.nextRead += 1;
   const { of, run, group, commit, tree, base } = what;
+  const id = attempt === 1 ? of : `${of}.${attempt}`;
   draft.landing = {
     id,
     of,
@@ -171,14 +174,14 @@ function mergedWhy(draft: Draft, landing: Landing, entry: Entry, sha: CommitSha)
     : "its own test had not ended";
   return {
     ...by,
-    message: `${message}; ${failed}, and ${landing.run} of a pull request behind it, which contains it, passed`,
+    message: `${message}; ${failed}, and ${successorIn(draft, run.group)}, passed`,
   };
 }
 
 /** The target was moved. An answer to an earlier attempt counts as well: what landed, landed. */
 export function foldLanded(draft: Draft, event: Of<"landed">): void {
   const { landing } = draft;
-  if (landing === null || landing.landed || !event.landing.startsWith(`${landing.of}.`)) return;
+  if (landing === null || landing.landed || !isAttemptAt(landing, event.landing)) return;
   const { totals, lineage } = draft;
   const entries = landing.group.filter((id) => event.entries.includes(id));
   // While what landed is still there to be compared with: the lineage only keeps whom it contradicts.
@@ -196,6 +199,8 @@ export function foldLanded(draft: Draft, event: Of<"landed">): void {
     draft.hold("LANDING_INCOMPLETE", `${entries.length} of ${landing.group.length} pull requests landed`);
   }
 }
+
+const isAttemptAt = ({ of }: Landing, id: string): boolean => id === of || id.startsWith(`${of}.`);
 
 export function foldNotLanded(draft: Draft, event: Of<"not-landed">): void {
   const { landing } = draft;

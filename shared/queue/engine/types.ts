@@ -283,9 +283,9 @@ export type EndedRun = {
 
 /** A landing that has been sent to the host and whose result is not known yet. */
 export type Landing = {
-  /** Begins with `of` and is different for every attempt: a late answer to an earlier one is known as such. */
+  /** `of` itself, and after that with the number of the attempt: a late answer to an earlier attempt is known as such. */
   readonly id: string;
-  /** The run's id, or for a direct merge `direct-` and the entry's. */
+  /** The run's id, or for a direct merge `direct-` and the entry's, and which sending of all it is. */
   readonly of: string;
   /** The run that proves it; null for a direct merge, which the pull request's own statuses prove. */
   readonly run: RunId | null;

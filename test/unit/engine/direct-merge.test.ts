@@ -128,7 +128,7 @@ describe("a pull request that contains the target and is green itself", () => {
       .facts(1, { own: own({ statuses: [] }) })
       .forgets()
       .sleeps();
-    expect(queue.effects()).toEqual(["land:direct-e1.2"]);
+    expect(queue.effects()).toEqual(["land:direct-e1.1.2"]);
     expect(queue.lands().states()).toEqual({ 1: "MERGED" });
   });
 

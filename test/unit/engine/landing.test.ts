@@ -92,7 +92,7 @@ describe("a landing", () => {
 
   it("begun is finished under PAUSED, also when it has to be tried again", () => {
     const queue = landing(1, 2).turns("PAUSED").refuses({ kind: "INFRASTRUCTURE", what: "502" }).sleeps();
-    expect(queue.effects()).toEqual(["land:q-1.2"]);
+    expect(queue.effects()).toEqual(["land:q-1.1.2"]);
     expect(queue.lands().states()).toEqual({ 1: "MERGED", 2: "TESTS_PASSED" });
     expect(queue.state.landing).toBeNull();
   });
@@ -178,6 +178,20 @@ describe("the service's own brakes", () => {
   });
 
   const incomplete = () => landing(1, 2).lands({ entries: [] });
+
+  it("a late answer about the part that landed says nothing of the rest, which is sent again", () => {
+    const queue = testing([1, 2], { canOptimisticallyMerge: true }).passes(2);
+    const first = queue.state.landing?.id ?? "";
+    const event = { type: "landed", landing: first, tip: aTip("half"), trees: "EQUAL", entries: [id(1)] } as const;
+    queue
+      .event({ ...event, onMovedTip: false })
+      .after(1)
+      .clears();
+    expect([queue.states(), queue.state.landing?.group]).toEqual([{ 1: "MERGED", 2: "TESTS_PASSED" }, [id(2)]]);
+    queue.after(1).event({ ...event, onMovedTip: false });
+    expect([queue.state.landing?.landed, queue.state.holds]).toEqual([false, []]);
+    expect(queue.lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
+  });
 
   it("LANDING_INCOMPLETE holds, tests the tip, and lifts itself when that passes", () => {
     const queue = incomplete();
