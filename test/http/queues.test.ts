@@ -298,6 +298,7 @@ describe("modes", () => {
     expect([second.status, errorOf(second).code]).toEqual([409, "MODE_CHANGE_IN_PROGRESS"]);
     expect((await queue.asks("/updateQueue", { mode: "parallel", concurrency: 4 })).status).toBe(200);
     await queue.submit(62);
+    await queue.asks("/setImpactedTargets", { pr: { number: 62 }, impactedTargets: ["web"] });
     expect((await queue.get(62)).state).toBe("NOT_READY");
     expect(await queue.update({ state: "paused" })).toMatchObject({ state: "PAUSED", switchingTo: "PARALLEL" });
     expect(await queue.update({ state: "running" })).toMatchObject({ state: "SWITCHING_MODES" });
