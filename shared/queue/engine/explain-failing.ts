@@ -2,9 +2,20 @@ import { toRfc3339 } from "../../kernel/time.ts";
 import type { Draft } from "./draft.ts";
 import { mayRepeat } from "./judge.ts";
 import type { Group } from "./line.ts";
-import { waitsForSuccessor, waitsUntil } from "./optimism.ts";
+import { successorFor, waitsUntil } from "./optimism.ts";
 import { permitsOf } from "./permits.ts";
-import { aheadOf, type Blocker, blocker, matesOf, names, type Told, told, undecidedAheadOf } from "./telling.ts";
+import {
+  aheadOf,
+  type Blocker,
+  blocker,
+  matesOf,
+  named,
+  names,
+  successorIn,
+  type Told,
+  told,
+  undecidedAheadOf,
+} from "./telling.ts";
 import type { Entry, Run } from "./types.ts";
 import { requiredNow, verdictOf } from "./verdict.ts";
 
@@ -76,12 +87,9 @@ function judgement(draft: Draft, entry: Entry, run: Run): readonly Blocker[] {
 
 /** A successor that contains it may still clear it. */
 function clearingBlocker(draft: Draft, run: Run, group: Group): readonly Blocker[] {
-  if (!waitsForSuccessor(draft, run, group, permitsOf(draft, draft.now))) return [];
+  const successor = successorFor(draft, run, group, permitsOf(draft, draft.now));
+  if (successor === undefined) return [];
   const until = toRfc3339(waitsUntil(draft, run));
-  return [
-    blocker(
-      "SUCCESSOR",
-      `a test of a pull request behind it contains it and would clear it; it waits until ${until} at most`,
-    ),
-  ];
+  const message = `${successorIn(draft, successor.members)}, would clear it; it waits for that until ${until} at most`;
+  return [blocker("SUCCESSOR", message, named(draft, successor.members)[0]?.prNumber ?? null)];
 }

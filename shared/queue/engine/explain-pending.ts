@@ -1,5 +1,5 @@
 import { toRfc3339 } from "../../kernel/time.ts";
-import { batchFrom } from "./batching.ts";
+import { batchFrom, type Formed } from "./batching.ts";
 import type { Draft } from "./draft.ts";
 import { mergesDirectly } from "./landing.ts";
 import type { Group } from "./line.ts";
@@ -99,11 +99,25 @@ function unlikely(draft: Draft, group: Group): readonly Blocker[] {
 }
 
 function batchBlocker(draft: Draft, group: Group): readonly Blocker[] {
-  const formed = batchFrom(draft, group, permitsOf(draft, draft.now));
-  if (formed.waitsUntil === undefined) return [];
+  const formed = formingWith(draft, group);
+  if (formed?.waitsUntil === undefined) return [];
   const size = draft.config.settings.batchingMinSize;
   const message = `it waits for others to be tested with, ${formed.members.length} of ${size}, until ${toRfc3339(formed.waitsUntil)}`;
   return [blocker("BATCH_FORMING", message)];
+}
+
+/** The batch that waits and would take it in: whoever begins that is the first of those it depends on, or itself. */
+function formingWith(draft: Draft, group: Group): Formed | undefined {
+  const permits = permitsOf(draft, draft.now);
+  const seeds = draft
+    .line()
+    .predecessorsOf(group)
+    .flatMap((id) => draft.groupOf(id) ?? []);
+  for (const seed of [...seeds, group]) {
+    const formed = batchFrom(draft, seed, permits);
+    if (formed.waitsUntil !== undefined && group.members.every((id) => formed.members.includes(id))) return formed;
+  }
+  return undefined;
 }
 
 function slotsBlocker(draft: Draft, kind: "MAIN" | "BISECTION"): Blocker {

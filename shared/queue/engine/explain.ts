@@ -13,6 +13,7 @@ import {
   matesOf,
   named,
   names,
+  successorIn,
   type Told,
   told,
   undecidedAheadOf,
@@ -82,7 +83,7 @@ function explainTesting(draft: Draft, entry: Entry): Told {
     blockers.push(
       blocker(
         "STATUS_NOT_REPORTED",
-        `${unheard.join(", ")} has not reported yet; seen so far: ${seen.join(", ") || "nothing"}`,
+        `${unheard.join(", ")} ${unheard.length === 1 ? "has" : "have"} not reported yet; seen so far: ${seen.join(", ") || "nothing"}`,
       ),
     );
   const mates = matesOf(draft, entry);
@@ -105,9 +106,7 @@ function explainPassed(draft: Draft, entry: Entry): Told {
     ? undefined
     : draft.clearingRun(entry.id);
   if (clearing !== undefined)
-    blockers.unshift(
-      blocker("CLEARED", `${clearing.id} of a pull request behind it contains it and passed: it lands with that one`),
-    );
+    blockers.unshift(blocker("CLEARED", `${successorIn(draft, clearing.group)}, passed: they land together`));
   if (!permits.lands(entry))
     blockers.push(blocker(permits.state, `the queue lands nothing: ${permits.reason ?? permits.state}`));
   if (draft.tipDoubted)

@@ -17,11 +17,15 @@ export type Clearing = { readonly group: Group; readonly on: Assumptions };
  * Whether a failed group waits for a run of a successor that contains it: one that is in progress, or one that this
  * step can start. At most `pendingFailureDepth` places behind, and no longer than one testing timeout.
  */
-export function waitsForSuccessor(draft: Draft, run: Run, group: Group, permits: Permits): boolean {
-  if (draft.now >= waitsUntil(draft, run)) return false;
+export const waitsForSuccessor = (draft: Draft, run: Run, group: Group, permits: Permits): boolean =>
+  successorFor(draft, run, group, permits) !== undefined;
+
+/** The one it waits for. */
+export function successorFor(draft: Draft, run: Run, group: Group, permits: Permits): Group | undefined {
+  if (draft.now >= waitsUntil(draft, run)) return undefined;
   return (
-    successors(draft, group).some((other) => isTestedWith(draft, other, group)) ||
-    clearingToStart(draft, group, permits) !== undefined
+    successors(draft, group).find((other) => isTestedWith(draft, other, group)) ??
+    clearingToStart(draft, group, permits)?.group
   );
 }
 

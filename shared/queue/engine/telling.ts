@@ -60,10 +60,23 @@ export function assumptionsOf(draft: Draft, run: Run): string {
   const standing = draft.standing(run);
   if (standing.kind === "VOID") return "";
   const parts = [
-    ...(standing.before.length === 0 ? [] : [`that ${names(named(draft, standing.before))} land before it`]),
-    ...(standing.without.length === 0 ? [] : [`that ${names(named(draft, standing.without))} do not land`]),
+    ...(standing.before.length === 0 ? [] : [`that ${namesWith(draft, standing.before, "lands", "land")} before it`]),
+    ...(standing.without.length === 0
+      ? []
+      : [`that ${namesWith(draft, standing.without, "does not land", "do not land")}`]),
   ];
   return parts.length === 0 ? "" : `it assumes ${parts.join(", and ")}`;
+}
+
+function namesWith(draft: Draft, ids: readonly EntryId[], ofOne: string, ofMany: string): string {
+  const entries = named(draft, ids);
+  return `${names(entries)} ${entries.length === 1 ? ofOne : ofMany}`;
+}
+
+/** `the test of PR #2 behind it, which contains it`: what clears it, or may. */
+export function successorIn(draft: Draft, ids: readonly EntryId[]): string {
+  const entries = named(draft, ids);
+  return `the test of ${entries.length === 0 ? "a pull request" : names(entries)} behind it, which contains it`;
 }
 
 /** Those that are tested together with it. */

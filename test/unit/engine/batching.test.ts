@@ -75,6 +75,8 @@ describe("a batch", () => {
     const [blocker] = queue.explains(1).blockers;
     expect(blocker).toMatchObject({ kind: "BATCH_FORMING" });
     expect(blocker?.message).toContain("2 of 3");
+    // Whoever would begin it: all wait for the same one, and until the same time.
+    expect(queue.explains(2).blockers).toEqual([blocker]);
     queue.submits(3).builds(1);
     expect(queue.explains(2).blockers.at(-1)).toMatchObject({
       kind: "BATCH",

@@ -18,6 +18,16 @@ describe("what a successor clears", () => {
     expect(queue.lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
   });
 
+  it("says by whose test it landed, before and after", () => {
+    const failed = testing([1, 2], { ...OPTIMISTIC, pendingFailureDepth: 1 }).fails(1);
+    expect(failed.explains(1).blockers).toMatchObject([{ kind: "SUCCESSOR", prNumber: 2 }]);
+    expect(failed.explains(1).summary).toContain("the test of PR #2 behind it, which contains it, would clear it");
+    expect(failed.passes(2).lands().explains(1).summary).toMatch(
+      /^PR #1 ended MERGED: merged into main as \S+; its own test failed, and the test of PR #2 behind it, which contains it, passed\.$/u,
+    );
+    expect(failed.explains(2).summary).toMatch(/^PR #2 ended MERGED: merged into main as \S+$/u);
+  });
+
   it("keeps the order in which it was sent to land, whoever becomes urgent meanwhile", () => {
     const queue = testing([1, 2], OPTIMISTIC).passes(2).prioritises(2, 0);
     expect(queue.order()).toEqual([1, 2]);

@@ -76,6 +76,14 @@ describe("the explanation of one that is", () => {
     );
   });
 
+  it("tested says what it assumes of one, and of several", () => {
+    const queue = testing([1, 2, 3], { requiredStatuses: ["unit", "lint"] });
+    expect(summary(queue, 2)).toContain("it assumes that PR #1 lands before it");
+    expect(summary(queue, 3)).toContain("it assumes that PR #1, PR #2 land before it");
+    expect(summary(queue, 3)).toContain("unit, lint have not reported yet");
+    expect(summary(queue.fails(1).builds(2), 2)).toContain("it assumes that PR #1 does not land");
+  });
+
   it("passed names who is ahead and what those do", () => {
     const queue = testing([1, 2, 3]).passes(2, 3).fails(1);
     expect(summary(testing([1, 2]).passes(2), 2)).toBe(

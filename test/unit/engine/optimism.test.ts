@@ -28,7 +28,7 @@ describe("the pass of a successor", () => {
     expect(queue.effect("land")).toMatchObject({ run: "q-2", changes: [{ prNumber: 1 }, { prNumber: 2 }] });
     expect(queue.lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
     expect(queue.state.totals).toMatchObject({ mergedByOptimism: 1, merged: 2, landings: 1 });
-    expect(queue.ended.get(1)?.conclusion?.message).toContain("its own test failed, and q-2");
+    expect(queue.ended.get(1)?.conclusion?.message).toContain("its own test failed, and the test of PR #2");
   });
 
   it("clears one that still runs", () => {
