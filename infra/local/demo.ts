@@ -1,25 +1,37 @@
-/** `npm run demo`: a sample repository, the real server, and eleven pull requests driven through it over HTTP. */
+/** `npm run demo`: sample repositories, the real server, and twenty pull requests driven through it over HTTP. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { LOCAL_ORG } from "./admin-token.ts";
 import { CannotStart, oneLine } from "./cannot-start.ts";
+import { BATCH } from "./demo/batch.ts";
 import { createClient } from "./demo/client.ts";
-import { end, howToGoOn } from "./demo/ending.ts";
-import { makeRepository } from "./demo/repository.ts";
-import { PULL_REQUESTS } from "./demo/sample.ts";
-import { createScreen } from "./demo/screen.ts";
-import { play } from "./demo/story.ts";
+import { end, howToGoOn, type Played } from "./demo/ending.ts";
+import { LANES } from "./demo/lanes.ts";
+import { OPTIMISM } from "./demo/optimism.ts";
+import { makeRepository, repoOf } from "./demo/repository.ts";
+import type { Scene, Stage } from "./demo/scene.ts";
+import { createScreen, type Screen } from "./demo/screen.ts";
+import { ONE_LINE } from "./demo/story.ts";
 import { createWatch } from "./demo/watch.ts";
 import { type LocalServer, startLocal } from "./local-server.ts";
 
+const SCENES: readonly Scene[] = [ONE_LINE, LANES, BATCH, OPTIMISM];
+
 const USAGE = `Usage: npm run demo [-- --exit]
 
-Makes a sample repository with eleven pull requests in a temporary folder, starts the server on a free port, and
-drives the pull requests through a merge queue over HTTP: clean ones, two that conflict in text, two that pass alone
-and fail together, one whose tests fail, an urgent one, one cancelled half-way, and a pause. Then it proves with plain
-git that every point of the target branch passes its checks. It takes less than a minute.
+Makes sample repositories with twenty pull requests in a temporary folder, starts the server on a free port, and drives
+the pull requests through merge queues over HTTP:
+
+  one line   clean ones, two that conflict in text, two that pass alone and fail together, one whose tests fail, an
+             urgent one, one cancelled half-way, and a pause
+  lanes      two that share nothing and do not wait for each other, and one that is tested on one of them
+  a batch    four tested as one, which fails and is taken apart until it is known who is to blame
+  optimism   a test that fails by chance, and a successor whose test makes it good
+
+Each is explained while it waits and when it has ended. Then it proves with plain git that every point of the target
+branches passes its checks. It takes less than a minute.
 
   --exit   end afterwards, with status 1 if anything was not as promised; without it the server stays up until Ctrl-C
   --help   this text`;
@@ -58,20 +70,39 @@ async function show(exit: boolean): Promise<boolean> {
   const repositories = join(folder, "repositories");
   const data = join(folder, "data");
   mkdirSync(repositories);
-  const repository = await makeRepository(repositories, join(folder, "authors"));
-  screen.say(`A bare repository with ${PULL_REQUESTS.length} pull requests is made: ${repository.bare}`);
   let token = "";
   const options = { port: 0, data, host: "git.local", repositories: [{ org: LOCAL_ORG, folder: repositories }] };
   server = await startLocal({ ...options, say: screen.say, showToken: (made) => (token = made) });
   screen.say(
     `The server is up at ${server.url}, as with: npm start -- --port 0 --data ${data} --repositories ${repositories}`,
   );
-  const client = createClient(server.url, token);
-  const stage = { client, repository, screen, watch: createWatch(client, screen) };
-  const isAsPromised = await end(stage, await play(stage), folder, print);
+  const reach: Reach = { url: server.url, token, repositories, authors: join(folder, "authors") };
+  const played: Played[] = [];
+  for (const scene of SCENES) {
+    screen.heading(scene.title);
+    const stage = await setStage(scene, reach, screen);
+    played.push({ stage, judge: await scene.play(stage) });
+  }
+  const isAsPromised = await end(played, folder, screen, print);
   screen.heading(isAsPromised ? "Everything was as promised." : "Not everything was as promised.");
-  if (!exit) howToGoOn(print, server.url, token, repository.bare);
+  const [first] = played;
+  if (!exit && first !== undefined) howToGoOn(print, server.url, token, first.stage.repository.bare);
   return isAsPromised;
+}
+
+type Reach = {
+  readonly url: string;
+  readonly token: string;
+  readonly repositories: string;
+  readonly authors: string;
+};
+
+async function setStage({ sample }: Scene, reach: Reach, screen: Screen): Promise<Stage> {
+  const repository = await makeRepository(reach.repositories, reach.authors, sample);
+  screen.say(`A bare repository with ${sample.pullRequests.length} pull requests is made: ${repository.bare}`);
+  const client = createClient(reach.url, reach.token, repoOf(sample));
+  const watch = createWatch(client, screen, sample.pullRequests);
+  return { sample, client, repository, screen, watch, quoted: new Set() };
 }
 
 async function main(): Promise<void> {

@@ -1,38 +1,73 @@
-/** The last pages: the branch and its proof, every pull request's end, the metrics, what was promised, how to go on. */
+/** The last pages: the branches and their proof, every pull request's end, the metrics, what was promised, how to go on. */
 import { readFile } from "node:fs/promises";
-import type { Client } from "./client.ts";
-import { promises, type Promised } from "./promises.ts";
-import { prove } from "./proof.ts";
-import { BRANCH, REPO } from "./repository.ts";
-import { PULL_REQUESTS } from "./sample.ts";
-import type { Screen } from "./screen.ts";
-import type { Remembered, Stage } from "./story.ts";
+import { join } from "node:path";
+import { judgeScene } from "./promises.ts";
+import { cloneAfresh, provePoints } from "./proof.ts";
+import { BRANCH, repoOf } from "./repository.ts";
+import { BAKERY } from "./sample.ts";
+import type { Evidence, Judge, Promised, Stage } from "./scene.ts";
+import { type Screen, wrap } from "./screen.ts";
 
 type Print = (line: string) => void;
 
+/** A scene that is over. */
+export type Played = { readonly stage: Stage; readonly judge: Judge };
+
 /** Answers whether everything was as promised. */
-export async function end(stage: Stage, remembered: Remembered, folder: string, print: Print): Promise<boolean> {
-  const { client, screen, watch, repository } = stage;
-  const seen = await watch.look();
-  screen.heading(
-    "The target branch, checked at every point: a fresh clone, plain git, sh checks/unit.sh, sh checks/lint.sh",
-  );
-  const proof = await prove(repository.bare, folder);
-  for (const { sha, subject, passes } of proof.points)
-    print(`${passes ? "passes" : "FAILS "}  ${sha.slice(0, 12)}  ${subject}`);
+export async function end(played: readonly Played[], folder: string, screen: Screen, print: Print): Promise<boolean> {
+  screen.heading("The target branches, checked at every point: fresh clones, plain git, sh checks/*.sh");
+  const points = new Map<Stage, Evidence["points"]>();
+  for (const { stage } of played) points.set(stage, await prove(stage, folder, print));
   screen.heading("Each pull request, in one line (POST /explainPullRequest)");
-  for (const { number } of PULL_REQUESTS) await explain(client, number, print);
-  const metrics = await showMetrics(client, screen, print);
-  const all = promises({ seen, moves: watch.moves(), remembered, proof, metrics });
+  for (const { stage } of played)
+    for (const { number } of stage.sample.pullRequests) await explain(stage, number, print);
+  screen.heading("Some of the metrics (GET /getMergeQueueMetrics)");
+  const all: Promised[] = [];
+  const judged: (readonly [Stage, readonly Promised[]])[] = [];
+  for (const { stage, judge } of played) {
+    const evidence: Evidence = {
+      seen: await stage.watch.look(),
+      moves: stage.watch.moves(),
+      points: points.get(stage) ?? [],
+      clone: cloneOf(stage, folder),
+      metrics: await showMetrics(stage, print),
+    };
+    judged.push([stage, [...judgeScene(stage, evidence), ...(await judge(evidence))]]);
+  }
   screen.heading("What was promised");
-  for (const { what, kept } of all) print(`${kept ? "kept  " : "BROKEN"}  ${what}`);
-  return all.every((one: Promised) => one.kept);
+  for (const [{ sample }, promises] of judged) {
+    print(`demo/${sample.name}`);
+    for (const { what, kept } of promises) print(`${kept ? "kept  " : "BROKEN"}  ${what}`);
+    all.push(...promises);
+  }
+  return all.every((one) => one.kept);
 }
 
-/** For one that failed, the end of the failed check's log as well: on this machine a status's address is a file. */
-async function explain(client: Client, number: number, print: Print): Promise<void> {
+const cloneOf = ({ sample }: Stage, folder: string): string => join(folder, "proof", sample.name);
+
+async function prove(stage: Stage, folder: string, print: Print): Promise<Evidence["points"]> {
+  const clone = cloneOf(stage, folder);
+  await cloneAfresh(stage.repository.bare, clone);
+  const points = await provePoints(clone, stage.sample);
+  print(`demo/${stage.sample.name}`);
+  for (const { sha, subject, passes } of points)
+    print(`${passes ? "passes" : "FAILS "}  ${sha.slice(0, 12)}  ${subject}`);
+  return points;
+}
+
+/**
+ * What was answered at its end, and before, unless that was shown already. For one that failed, the end of the failed check's log as well: on this
+ * machine a status's address is a file.
+ */
+async function explain({ client, watch, quoted }: Stage, number: number, print: Print): Promise<void> {
   const { summary, failedRun } = await client.explain(number);
   print(summary);
+  const before = watch
+    .told()
+    .get(number)
+    ?.findLast(({ state }) => state !== "TESTS_PASSED");
+  if (before !== undefined && !quoted.has(number))
+    for (const line of wrap(`before: ${before.summary}`, 100)) print(`    ${line}`);
   for (const { context, state, url } of failedRun?.statuses ?? []) {
     if (state !== "FAILURE" || url === null) continue;
     const log = await readFile(new URL(url), "utf8");
@@ -40,17 +75,18 @@ async function explain(client: Client, number: number, print: Print): Promise<vo
   }
 }
 
-async function showMetrics(client: Client, screen: Screen, print: Print): Promise<string> {
-  screen.heading("The metrics, without zeros (GET /getMergeQueueMetrics)");
+const SHOWN =
+  /^(?:mq_pr_conclusions_1h_total|mq_pr_restarts_1h_total|mainline_(?:batches|landings|check_repeats|pull_requests_merged_unproven)_total|mainline_test_runs_(?:per_merged_pull_request|concluded_total))\{/u;
+
+/** Those that say most, without zeros; answers all. */
+async function showMetrics({ client }: Stage, print: Print): Promise<string> {
   const metrics = await client.metrics().catch((error: unknown) => String(error));
-  const lines = metrics.split("\n").filter((line) => line !== "" && !line.startsWith("#") && !line.endsWith(" 0"));
-  // Of a histogram its sum and count say enough here.
-  for (const line of lines.filter((one) => !one.includes("_bucket{"))) print(line);
+  for (const line of metrics.split("\n")) if (SHOWN.test(line) && !line.endsWith(" 0")) print(line);
   return metrics;
 }
 
 export function howToGoOn(print: Print, url: string, token: string, bare: string): void {
-  const queue = `"repo": ${JSON.stringify(REPO)}, "targetBranch": "${BRANCH}"`;
+  const queue = `"repo": ${JSON.stringify(repoOf(BAKERY))}, "targetBranch": "${BRANCH}"`;
   const headers = `-H "x-api-token: $TOKEN" -H "content-type: application/json"`;
   for (const line of [
     "The server is still running. In another terminal:",

@@ -1,23 +1,29 @@
-/** The sample repository, bare, as a team's git server has it, and its authors' clone, from which they push. */
+/** A sample repository, bare, as a team's git server has it, and its authors' clone, from which they push. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { git, type Person } from "./run.ts";
-import { BASE, PR, PULL_REQUESTS, RESOLUTION, type SamplePullRequest } from "./sample.ts";
+import type { Files, Sample, SamplePullRequest } from "./scene.ts";
 
-export const REPO = { host: "git.local", owner: "demo", name: "bakery" } as const;
 export const BRANCH = "main";
+
+export type Repo = { readonly host: string; readonly owner: string; readonly name: string };
+export const repoOf = ({ name }: Sample): Repo => ({ host: "git.local", owner: "demo", name });
 
 export type DemoRepository = {
   readonly bare: string;
   /** The commit that the target branch points to now. */
   readonly tip: () => Promise<string>;
-  /** The author of the conflicting pull request rebases it, settles the conflict, and pushes it. */
-  readonly rebase: () => Promise<void>;
+  /** Where the target branch was moved to, oldest first, as git itself wrote it down. */
+  readonly movements: () => Promise<readonly string[]>;
+  /** The subjects of the commits of such a range, oldest first. */
+  readonly subjects: (range: string) => Promise<readonly string[]>;
+  /** The author of a pull request rebases it, which stops in a conflict, settles that with these files, and pushes it. */
+  readonly rebase: (one: SamplePullRequest, resolution: Files) => Promise<void>;
 };
 
 const headRef = (number: number): string => `refs/pull/${number}/head`;
 
-async function write(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+async function write(folder: string, files: Files): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
@@ -36,9 +42,7 @@ async function open(clone: string, { number, title, author, files }: SamplePullR
 }
 
 /** The conflict is real: the rebase has to stop there, or the sample is not what it says. */
-async function rebase(clone: string): Promise<void> {
-  const number = PR.conflicting.behind;
-  const author = PULL_REQUESTS.find((one) => one.number === number)?.author;
+async function rebase(clone: string, { number, author }: SamplePullRequest, resolution: Files): Promise<void> {
   await git(clone, ["fetch", "--quiet", "origin", BRANCH]);
   await git(clone, ["switch", "--quiet", `pr-${number}`]);
   const stopped = await git(clone, ["rebase", `origin/${BRANCH}`], author).then(
@@ -46,27 +50,33 @@ async function rebase(clone: string): Promise<void> {
     () => true,
   );
   if (!stopped) throw new Error(`#${number} was to conflict with ${BRANCH}, and does not`);
-  await write(clone, RESOLUTION);
+  await write(clone, resolution);
   await git(clone, ["add", "--all"]);
   await git(clone, ["rebase", "--continue"], author);
   await git(clone, ["push", "--quiet", "--force", "origin", `HEAD:${headRef(number)}`]);
 }
 
-export async function makeRepository(repositories: string, clone: string): Promise<DemoRepository> {
-  const bare = join(repositories, REPO.owner, `${REPO.name}.git`);
+const lines = (text: string): readonly string[] => (text === "" ? [] : text.split("\n"));
+
+export async function makeRepository(repositories: string, authors: string, sample: Sample): Promise<DemoRepository> {
+  const { owner, name } = repoOf(sample);
+  const bare = join(repositories, owner, `${name}.git`);
+  const clone = join(authors, name);
   await mkdir(clone, { recursive: true });
   await mkdir(dirname(bare), { recursive: true });
   await git(clone, ["init", "--quiet", `--initial-branch=${BRANCH}`]);
-  await write(clone, BASE);
-  await commit(clone, "A bakery's till");
-  await git(clone, ["clone", "--quiet", "--bare", clone, bare]);
+  await write(clone, sample.base);
+  await commit(clone, sample.subject);
+  await git(clone, ["clone", "--quiet", "--bare", "--config", "core.logAllRefUpdates=always", clone, bare]);
   await git(clone, ["remote", "add", "origin", bare]);
-  for (const one of PULL_REQUESTS) await open(clone, one);
-  const refs = PULL_REQUESTS.map(({ number }) => `pr-${number}:${headRef(number)}`);
+  for (const one of sample.pullRequests) await open(clone, one);
+  const refs = sample.pullRequests.map(({ number }) => `pr-${number}:${headRef(number)}`);
   await git(clone, ["push", "--quiet", "origin", ...refs]);
   return {
     bare,
     tip: () => git(bare, ["rev-parse", `refs/heads/${BRANCH}`]),
-    rebase: () => rebase(clone),
+    movements: async () => lines(await git(bare, ["reflog", "show", "--format=%H", BRANCH])).toReversed(),
+    subjects: async (range) => lines(await git(bare, ["log", "--reverse", "--format=%s", range])),
+    rebase: (one, resolution) => rebase(clone, one, resolution),
   };
 }

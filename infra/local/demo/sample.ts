@@ -1,16 +1,5 @@
 /** The sample: a bakery's till in a few lines of shell, its checks, and eleven pull requests with what becomes of each. */
-import type { Person } from "./run.ts";
-
-type Files = Readonly<Record<string, string>>;
-
-export type SamplePullRequest = {
-  readonly number: number;
-  readonly title: string;
-  readonly author: Person;
-  readonly files: Files;
-  /** What the demo promises. */
-  readonly ends: "MERGED" | "FAILED" | "CANCELLED";
-};
+import { ADA, BEN, CAM, type Files, type Sample, type SamplePullRequest } from "./scene.ts";
 
 /** The pauses are there so that there is something to watch; the proof runs the scripts without them. */
 const CONFIG = `# The checks that every pull request has to pass on top of everything ahead of it.
@@ -18,8 +7,6 @@ checks:
   unit: sleep 0.6 && sh checks/unit.sh
   lint: sleep 0.3 && sh checks/lint.sh
 `;
-
-export const CHECKS = ["checks/unit.sh", "checks/lint.sh"] as const;
 
 const prices = (name: string): string => `# In cents.
 ${name}() {
@@ -47,7 +34,7 @@ receipt() {
 const tax = (percent: number): string => `TAX_PERCENT=${percent}\n`;
 const test = (source: string, truth: string): string => `. ./${source}\n[ ${truth} ]\n`;
 
-export const BASE: Files = {
+const BASE: Files = {
   ".mainline.yaml": CONFIG,
   "checks/unit.sh": 'for test in tests/*.sh; do\n  sh "$test" || { echo "$test failed"; exit 1; }\ndone\n',
   "checks/lint.sh": 'for file in *.sh */*.sh; do\n  sh -n "$file" || exit 1\ndone\n',
@@ -59,10 +46,6 @@ export const BASE: Files = {
   "menu.txt": "cake\nbread\n",
   "tests/receipt.sh": test("receipt.sh", '"$(receipt bread)" -ge 250'),
 };
-
-const ADA: Person = { name: "Ada", email: "ada@example.com" };
-const BEN: Person = { name: "Ben", email: "ben@example.com" };
-const CAM: Person = { name: "Cam", email: "cam@example.com" };
 
 const GREETING: Files = {
   "greeting.sh": "greeting() {\n  echo Welcome\n}\n",
@@ -96,7 +79,7 @@ export const PR = {
 /** What the author of the conflicting pull request makes of the conflict. */
 export const RESOLUTION: Files = { "tax.sh": tax(19) };
 
-export const PULL_REQUESTS: readonly SamplePullRequest[] = [
+const PULL_REQUESTS: readonly SamplePullRequest[] = [
   { number: 1, title: "Greet the customers", author: ADA, files: GREETING, ends: "MERGED" },
   { number: 2, title: "Charge 20 % tax", author: BEN, files: { "tax.sh": tax(20) }, ends: "MERGED" },
   { number: 3, title: "Try a new logo", author: CAM, files: LOGO, ends: "CANCELLED" },
@@ -109,3 +92,11 @@ export const PULL_REQUESTS: readonly SamplePullRequest[] = [
   { number: 10, title: "Let the basket be empty", author: ADA, files: EMPTY_BASKET, ends: "MERGED" },
   { number: 11, title: "Say where we are", author: BEN, files: { "address.txt": "Mill Lane 3\n" }, ends: "MERGED" },
 ];
+
+export const BAKERY: Sample = {
+  name: "bakery",
+  subject: "A bakery's till",
+  base: BASE,
+  checks: ["checks/unit.sh", "checks/lint.sh"],
+  pullRequests: PULL_REQUESTS,
+};

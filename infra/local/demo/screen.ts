@@ -11,7 +11,9 @@ export type Move = {
   readonly number: number;
   readonly from: string | null;
   readonly to: string;
+  readonly reason: string;
   readonly message: string;
+  readonly testRunId: string | null;
   /** Milliseconds since 1970. */
   readonly at: number;
 };
@@ -20,6 +22,8 @@ export type Screen = {
   /** Whether `rows` are shown: nobody has to be asked for what nobody sees. */
   readonly live: boolean;
   readonly say: (text: string) => void;
+  /** What the service answered, below what was said. */
+  readonly quote: (text: string) => void;
   readonly heading: (text: string) => void;
   readonly moved: (move: Move) => void;
   readonly rows: (queue: string, rows: readonly Row[]) => void;
@@ -53,6 +57,19 @@ const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1).padStart(5)} 
 const fit = (text: string, width: number): string =>
   text.length <= width ? text.padEnd(width) : `${text.slice(0, Math.max(0, width - 1)).toWellFormed()}…`;
 
+const QUOTE_WIDTH = 100;
+
+/** Into lines of at most so many characters, between words; further lines stand a little to the right. */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(last === undefined ? word : `  ${word}`);
+  }
+  return lines;
+}
+
 export function createScreen(output: Output, env: NodeJS.ProcessEnv): Screen {
   const since = Date.now();
   const print = (line: string): void => void output.write(`${line}\n`);
@@ -61,6 +78,9 @@ export function createScreen(output: Output, env: NodeJS.ProcessEnv): Screen {
   const plain: Screen = {
     live: false,
     say: (text) => at(Date.now(), `> ${text}`),
+    quote: (text) => {
+      for (const line of wrap(text, QUOTE_WIDTH)) print(`${" ".repeat(9)}| ${line}`);
+    },
     heading,
     moved: ({ number, from, to, message, at: time }) =>
       at(time, `#${String(number).padEnd(3)}${fit(from ?? "", STATE_WIDTH)} -> ${fit(to, STATE_WIDTH)} ${message}`),
@@ -96,6 +116,7 @@ function live(output: Output, plain: Screen, coloured: boolean): Screen {
   return {
     live: true,
     say: (text) => above(() => plain.say(text)),
+    quote: (text) => above(() => plain.quote(text)),
     heading: (text) => {
       // What was drawn stays where it is; nothing is redrawn from here on.
       drawn = [];

@@ -1,17 +1,9 @@
-/** What happens in the demo, step by step. It only acts and remembers; `promises.ts` judges. */
+/** The first scene, step by step: eleven pull requests in one line. It only acts and remembers; `promises.ts` judges. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "./client.ts";
-import type { DemoRepository } from "./repository.ts";
-import { PR, PULL_REQUESTS } from "./sample.ts";
-import type { Screen } from "./screen.ts";
-import { hasEnded, type Seen, type Watch } from "./watch.ts";
-
-export type Stage = {
-  readonly client: Client;
-  readonly repository: DemoRepository;
-  readonly screen: Screen;
-  readonly watch: Watch;
-};
+import { judgeBakery } from "./promises.ts";
+import { BAKERY, PR, RESOLUTION } from "./sample.ts";
+import { explainNow, explainOne, inState, type Judge, type Scene, type Stage, untilAllEnded } from "./scene.ts";
+import type { Seen } from "./watch.ts";
 
 export type Remembered = {
   /** The target branch at the beginning and at the end of the pause, and when those were. */
@@ -26,33 +18,24 @@ const CONCURRENCY = 4;
 const PAUSE_MS = 3_000;
 const STILL_MS = 1_000;
 
-const inState =
-  (number: number, ...states: readonly string[]) =>
-  (seen: Seen): boolean =>
-    states.includes(seen.get(number)?.state ?? "");
+export const ONE_LINE: Scene = { sample: BAKERY, title: "One line: each is tested on top of all ahead of it", play };
 
-export async function play(stage: Stage): Promise<Remembered> {
+async function play(stage: Stage): Promise<Judge> {
   await begin(stage);
   await cancelOne(stage);
+  await explainNow(stage);
   await hurry(stage);
   const { pause, lateWhilePaused } = await pauseAndResume(stage);
   const conflict = await rebaseConflicting(stage);
-  await stage.watch.until("every pull request comes to an end", (seen) =>
-    PULL_REQUESTS.every(({ number }) => {
-      const pr = seen.get(number);
-      return pr !== undefined && hasEnded(pr);
-    }),
-  );
-  return { pause, lateWhilePaused, conflict };
+  await untilAllEnded(stage);
+  return (evidence) => judgeBakery(evidence, { pause, lateWhilePaused, conflict });
 }
 
 /** Everybody is in before it begins, so that the order is the same on a fast machine and on a busy one. */
 async function begin({ client, screen, watch }: Stage): Promise<void> {
   await client.createQueue({ mode: "single", concurrency: CONCURRENCY, state: "paused" });
-  screen.say(
-    `The queue for main is made: single mode, ${CONCURRENCY} test runs at once, squash, one repeat of failures. It is paused.`,
-  );
-  const first = PULL_REQUESTS.filter(({ number }) => number < PR.urgent);
+  screen.say(`The queue is made: single mode, ${CONCURRENCY} test runs at once, one repeat of failures. It is paused.`);
+  const first = BAKERY.pullRequests.filter(({ number }) => number < PR.urgent);
   for (const { number } of first) await client.submit(number);
   screen.say(`${first.length} pull requests are submitted: #1 to #${first.length}.`);
   await watch.until("the code host has been asked about all of them", (seen) =>
@@ -69,13 +52,17 @@ async function cancelOne({ client, screen, watch }: Stage): Promise<void> {
   screen.say(`#${number} is cancelled: its new test takes too long. Those behind it are tested again without it.`);
 }
 
-async function hurry({ client, screen, watch }: Stage): Promise<void> {
+async function hurry(stage: Stage): Promise<void> {
+  const { client, screen, watch } = stage;
   await client.submit(PR.urgent, { priority: "urgent" });
   screen.say(`#${PR.urgent} is submitted as urgent: it goes ahead of all that are not landing already.`);
+  await watch.until(`#${PR.urgent} is admitted`, (seen) => !inState(PR.urgent, "NOT_READY")(seen));
+  await explainOne(stage, PR.urgent);
   await watch.until(`#${PR.urgent} has landed`, inState(PR.urgent, "MERGED"));
 }
 
-async function pauseAndResume({ client, screen, watch, repository }: Stage) {
+async function pauseAndResume(stage: Stage) {
+  const { client, screen, watch, repository } = stage;
   await client.updateQueue({ state: "paused", reason: "the demo shows a pause" });
   screen.say("The queue is paused: runs in progress end, nothing starts and nothing lands.");
   // A landing that was sent before the pause is finished.
@@ -86,7 +73,7 @@ async function pauseAndResume({ client, screen, watch, repository }: Stage) {
   const until = performance.now() + PAUSE_MS;
   await watch.until("the pause is over", () => performance.now() >= until);
   const lateWhilePaused = (await client.explain(PR.late)).summary;
-  screen.say(lateWhilePaused);
+  await explainOne(stage, PR.late);
   const after = await repository.tip();
   const to = Date.now();
   await client.updateQueue({ state: "running" });
@@ -108,16 +95,18 @@ async function stillTip({ watch, repository }: Pick<Stage, "watch" | "repository
   return tip;
 }
 
-async function rebaseConflicting({ client, screen, watch, repository }: Stage): Promise<string> {
+async function rebaseConflicting(stage: Stage): Promise<string> {
+  const { client, screen, watch, repository } = stage;
   const { ahead, behind } = PR.conflicting;
   await watch.until(
     `#${behind} is not ready, since #${ahead} has landed`,
     (seen) => inState(ahead, "MERGED")(seen) && inState(behind, "NOT_READY")(seen) && isInConflict(seen, behind),
   );
   const { summary } = await client.explain(behind);
-  screen.say(summary);
+  await explainOne(stage, behind);
   await sleep(500);
-  await repository.rebase();
+  const one = BAKERY.pullRequests.find(({ number }) => number === behind);
+  if (one !== undefined) await repository.rebase(one, RESOLUTION);
   await watch.look();
   screen.say(`The author of #${behind} has rebased it with git, settled the conflict, and pushed it.`);
   return summary;

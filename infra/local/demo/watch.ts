@@ -1,7 +1,7 @@
 /** Looks at the queue over HTTP, again and again, tells what moved, and keeps it for the judgement at the end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, PullRequest } from "./client.ts";
-import { PULL_REQUESTS } from "./sample.ts";
+import { hasEnded, type SamplePullRequest } from "./scene.ts";
 import type { Move, Row, Screen } from "./screen.ts";
 
 /** Those that were submitted, by number. */
@@ -13,19 +13,21 @@ export type Watch = {
   readonly look: () => Promise<Seen>;
   /** So far, of all pull requests, in the order of time. */
   readonly moves: () => readonly Move[];
+  /** What was answered about each pull request while it had not ended: one sentence for each state it was seen in. */
+  readonly told: () => ReadonlyMap<number, readonly Told[]>;
 };
 
+export type Told = { readonly state: string; readonly summary: string };
+
 const LOOK_EVERY_MS = 250;
-/** Of the whole demo, which takes a quarter of a minute on two idle cores: only a promise that is broken takes so long. */
-const PATIENCE_MS = 240_000;
-const ENDED: ReadonlySet<string> = new Set(["MERGED", "FAILED", "CANCELLED"]);
-export const hasEnded = (pr: PullRequest): boolean => ENDED.has(pr.state);
+/** Of one scene, which takes some seconds on two idle cores: only a promise that is broken takes so long. */
+const PATIENCE_MS = 180_000;
 
-const numbers = PULL_REQUESTS.map((one) => one.number);
-
-export function createWatch(client: Client, screen: Screen): Watch {
+export function createWatch(client: Client, screen: Screen, pullRequests: readonly SamplePullRequest[]): Watch {
+  const numbers = pullRequests.map((one) => one.number);
   const giveUpAt = performance.now() + PATIENCE_MS;
   const moves: Move[] = [];
+  const told = new Map<number, readonly Told[]>();
   let last: Seen = new Map();
 
   const readMoves = async (number: number): Promise<readonly Move[]> => {
@@ -34,21 +36,27 @@ export function createWatch(client: Client, screen: Screen): Watch {
     return timeline
       .toReversed()
       .slice(known)
-      .map(({ from, to, message, at }) => ({ number, from, to, message, at: Date.parse(at) }));
+      .map((move) => ({ ...move, number, at: Date.parse(move.at) }));
+  };
+
+  const ask = async ({ prNumber }: PullRequest): Promise<void> => {
+    const { state, summary } = await client.explain(prNumber);
+    if (!hasEnded(state)) told.set(prNumber, [...(told.get(prNumber) ?? []), { state, summary }]);
   };
 
   const look = async (): Promise<Seen> => {
-    const { pullRequests } = await client.pullRequests(numbers);
-    const seen = new Map(pullRequests.map((pr) => [pr.prNumber, pr]));
-    const changed = pullRequests.filter((pr) => last.get(pr.prNumber)?.stateChangedAt !== pr.stateChangedAt);
+    const { pullRequests: found } = await client.pullRequests(numbers);
+    const seen = new Map(found.map((pr) => [pr.prNumber, pr]));
+    const changed = found.filter((pr) => last.get(pr.prNumber)?.stateChangedAt !== pr.stateChangedAt);
     const fresh: Move[] = [];
     for (const pr of changed) fresh.push(...(await readMoves(pr.prNumber)));
+    for (const pr of changed) if (!hasEnded(pr.state)) await ask(pr);
     for (const move of fresh.toSorted((a, b) => a.at - b.at)) {
       moves.push(move);
       screen.moved(move);
     }
     last = seen;
-    if (screen.live) screen.rows(await queueLine(client), await rowsOf(client, seen));
+    if (screen.live) screen.rows(await queueLine(client), await rowsOf(client, pullRequests, seen));
     return seen;
   };
 
@@ -59,7 +67,7 @@ export function createWatch(client: Client, screen: Screen): Watch {
     }
   };
 
-  return { until, look, moves: () => moves.toSorted((a, b) => a.at - b.at) };
+  return { until, look, moves: () => moves.toSorted((a, b) => a.at - b.at), told: () => told };
 }
 
 async function queueLine(client: Client): Promise<string> {
@@ -67,9 +75,9 @@ async function queueLine(client: Client): Promise<string> {
   return `The queue is ${state}${stateReason === null ? "" : ` (${stateReason})`}, at most ${concurrency} test runs at once`;
 }
 
-async function rowsOf(client: Client, seen: Seen): Promise<readonly Row[]> {
+async function rowsOf(client: Client, wanted: readonly SamplePullRequest[], seen: Seen): Promise<readonly Row[]> {
   return Promise.all(
-    PULL_REQUESTS.map(async ({ number, title }) => {
+    wanted.map(async ({ number, title }) => {
       const pr = seen.get(number);
       if (pr === undefined) return { number, title, state: "", why: "not submitted yet" };
       const why = pr.conclusion?.message ?? (await client.explain(number)).waitsFor.join("; ");
