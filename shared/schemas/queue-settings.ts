@@ -19,19 +19,49 @@ const batchingRules = {
     "isolates. A rule holds for targets that come after it.",
 };
 
+/** What each does, for whoever reads the contract; README.md says how to choose. */
+const says = {
+  mode:
+    "SINGLE: one line, each is tested on top of all ahead of it. PARALLEL: on top of those ahead only whose impacted " +
+    "targets it shares, directly or through others.",
+  concurrency: "Test runs at once, those of bisections aside.",
+  bisectionConcurrency:
+    "Runs at once that take failed batches apart, beside the others. Follows concurrency until set.",
+  batch: "Several pull requests may be tested as one. One that fails is taken apart, and only the culprits fail.",
+  batchingMinSize: "How many a batch is to hold: it forms when as many are there. It never holds more.",
+  batchingMaxWaitTimeMinutes:
+    "After this time a batch forms of those that are there. 0: nobody waits; a batch forms only as far as more wait " +
+    "than there are free slots, and then also of pull requests that do not overlap.",
+  retriesBeforeFailure:
+    "How often failed checks are repeated, they alone, before a failure counts. The second and third repeat are made " +
+    "only where tests fail by chance often enough to be worth it.",
+  canOptimisticallyMerge:
+    "A test run that passes proves every pull request that it contains, those whose own test failed or still runs " +
+    "included; all of them land in one movement to the tested commit.",
+  pendingFailureDepth:
+    "With canOptimisticallyMerge: a failure waits for a run that contains it, of one of so many pull requests behind " +
+    "it. Without it, this has no effect.",
+  optimizationMode:
+    "BISECTION_SKIP_REDUNDANT_TESTS: when a batch is taken apart, the run that failed stands for the last part on top " +
+    "of the others, and is confirmed by a repeat in place of another run.",
+  directMergeMode:
+    "ALWAYS: a pull request whose head contains the target, and on which a test run has passed, lands without another.",
+  forgiveQuarantined: "Stored and shown; does not act yet.",
+} as const;
+
 /** Bounds of the settings. Read and written alike; the defaults stand below, units stand in the names. */
 const plain = {
-  concurrency: int(1, 1000),
-  bisectionConcurrency: int(1, 1000),
-  batch: z.boolean(),
-  batchingMinSize: int(1, 100),
-  batchingMaxWaitTimeMinutes: int(0, 1440),
+  concurrency: int(1, 1000).meta({ description: says.concurrency }),
+  bisectionConcurrency: int(1, 1000).meta({ description: says.bisectionConcurrency }),
+  batch: z.boolean().meta({ description: says.batch }),
+  batchingMinSize: int(1, 100).meta({ description: says.batchingMinSize }),
+  batchingMaxWaitTimeMinutes: int(0, 1440).meta({ description: says.batchingMaxWaitTimeMinutes }),
   testingTimeoutMinutes: int(0, 10_080),
   notReadyTimeoutHours: int(0, 720),
-  pendingFailureDepth: int(0, 20),
-  canOptimisticallyMerge: z.boolean(),
-  retriesBeforeFailure: int(0, 3),
-  forgiveQuarantined: z.boolean(),
+  pendingFailureDepth: int(0, 20).meta({ description: says.pendingFailureDepth }),
+  canOptimisticallyMerge: z.boolean().meta({ description: says.canOptimisticallyMerge }),
+  retriesBeforeFailure: int(0, 3).meta({ description: says.retriesBeforeFailure }),
+  forgiveQuarantined: z.boolean().meta({ description: says.forgiveQuarantined }),
   trustForkTargets: z.boolean(),
   requiredStatuses: list(text(1, 255)).nullable(),
   createPrsForTestingBranches: z.boolean(),
@@ -49,9 +79,9 @@ const plain = {
 export const queueSettingsPatch = z
   .object({
     ...plain,
-    mode: enumIn(MODES),
-    optimizationMode: enumIn(OPTIMIZATION_MODES),
-    directMergeMode: enumIn(DIRECT_MERGE_MODES),
+    mode: enumIn(MODES).meta({ description: says.mode }),
+    optimizationMode: enumIn(OPTIMIZATION_MODES).meta({ description: says.optimizationMode }),
+    directMergeMode: enumIn(DIRECT_MERGE_MODES).meta({ description: says.directMergeMode }),
     mergeMethod: enumIn(MERGE_METHODS),
     batchingRules: list(z.object({ targetPattern: text(1, 1000), policy: enumIn(POLICIES) })).meta(batchingRules),
   })
@@ -61,9 +91,9 @@ export type QueueSettingsPatch = z.output<typeof queueSettingsPatch>;
 /** Every setting, with its defaults in place; the shape of replies. */
 export const queueSettings = z.object({
   ...plain,
-  mode: wireEnum(MODES),
-  optimizationMode: wireEnum(OPTIMIZATION_MODES),
-  directMergeMode: wireEnum(DIRECT_MERGE_MODES),
+  mode: wireEnum(MODES).meta({ description: says.mode }),
+  optimizationMode: wireEnum(OPTIMIZATION_MODES).meta({ description: says.optimizationMode }),
+  directMergeMode: wireEnum(DIRECT_MERGE_MODES).meta({ description: says.directMergeMode }),
   mergeMethod: wireEnum(MERGE_METHODS),
   batchingRules: list(z.object({ targetPattern: z.string(), policy: wireEnum(POLICIES) })).meta(batchingRules),
 });
