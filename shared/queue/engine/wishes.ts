@@ -33,11 +33,14 @@ function grantFields(draft: Draft, entry: Entry, asked: Asked): void {
     return;
   const granted = grantedPriority(entry, priority);
   const becameUrgent = isUrgent({ priority: granted }) && !isUrgent(entry);
+  // Made urgent, it goes behind other urgent entries, not back to the place it had among the rest; and alone: what
+  // keeps others from being tested or landed now is not to keep it.
+  if (becameUrgent) draft.leaves(entry);
   draft.patch(entry.id, {
     priority: granted,
     noBatch: noBatch ?? entry.noBatch,
-    // Made urgent, it goes behind other urgent entries, not back to the place it had among the rest.
     place: becameUrgent ? null : entry.place,
+    group: becameUrgent ? null : entry.group,
     asked,
   });
   if (targets !== undefined) grantTargets(draft, draft.entries.get(entry.id) ?? entry, targets);

@@ -168,10 +168,16 @@ describe("who may join a batch", () => {
     expect(groups(queue)).toBe("3");
   });
 
-  it("nobody leaves one for having become urgent: all of it goes to the front", () => {
-    const queue = batching({ concurrency: 2 }).submitsWith(9, { noBatch: true }).submits(1, 2, 3).builds(9, 1);
-    expect(groups(queue.prioritises(2, 0))).toBe("2+1+3 | 9");
-    expect([queue.contents(2), queue.contents(9)]).toEqual([["2+1+3"], ["2+1+3+9"]]);
+  it("nobody who becomes urgent stays in one: it goes to the front alone, and the rest is tested on top of it", () => {
+    const queue = batching({ concurrency: 3 }).submitsWith(9, { noBatch: true }).submits(1, 2, 3).builds(9, 1);
+    expect(groups(queue.prioritises(2, 0))).toBe("2 | 9 | 1+3");
+    expect([queue.contents(2), queue.contents(1)]).toEqual([["2"], ["2+9+1+3"]]);
+  });
+
+  it("nor is it kept by what keeps the rest of it from being tested", () => {
+    const queue = batching().submits(1, 2, 3).builds(1).turns("PAUSED", true).prioritises(2, 0);
+    expect(groups(queue)).toBe("2");
+    expect(queue.builds(2).passes(2).lands().states()).toEqual({ 1: "PENDING", 2: "MERGED", 3: "PENDING" });
   });
 
   it("nobody whose last test broke, or who conflicts with one ahead", () => {
