@@ -1,7 +1,7 @@
 import type { CommitSha, EntryId } from "../../kernel/ids.ts";
 import { type EpochMs, HOUR_MS, later } from "../../kernel/time.ts";
 import type { Draft, Why } from "./draft.ts";
-import { compareEntries, isAdmitted } from "./order.ts";
+import { isAdmitted } from "./order.ts";
 import type { Permits } from "./permits.ts";
 import { isOutdated, missingOf } from "./readiness.ts";
 import { placeTargets } from "./targets.ts";
@@ -90,9 +90,8 @@ function keepReady(draft: Draft, entry: Entry): void {
 
 /** Only one that is live and ahead can be waited for: that keeps waiting free of circles, whatever changes the order. */
 function isAheadOf(draft: Draft, id: EntryId, entry: Entry): boolean {
-  const other = draft.entries.get(id);
-  if (other === undefined || !isAdmitted(other)) return false;
-  return draft.isLanding(id) || compareEntries(other, entry) < 0;
+  const [other, own] = [draft.groupOf(id), draft.groupOf(entry.id)];
+  return other !== undefined && own !== undefined && other.at < own.at;
 }
 
 const hasToAskAgain = (draft: Draft, { trouble }: Entry): boolean => trouble !== null && draft.now >= trouble.retryAt;

@@ -225,6 +225,17 @@ describe("a batch in lanes", () => {
   });
 });
 
+describe("one that conflicts with a member of a batch ahead", () => {
+  it("waits for that batch, also where the member came after it", () => {
+    const queue = laned({ batch: false, batchingMinSize: 2 }).brings(1, "a").brings(2, "b", { noBatch: true });
+    queue.builds(1, 2).sets({ batch: true }).restarts(1).brings(3, "a");
+    expect(groups(queue)).toBe("2 | 1+3");
+    queue.impacts(2, "a b").cannotBuild(2, { kind: "CONFLICT", entry: id(2), with: id(3), paths: ["a.txt"] });
+    expect([queue.entry(2).conflictsWith, queue.runs(2)]).toEqual([id(3), []]);
+    expect(queue.builds(1).passes(1).lands().contents(2)).toEqual(["2"]);
+  });
+});
+
 describe("batching under load", () => {
   it("tests everybody alone while slots are free", () => {
     const queue = aQueue({ ...UNDER_LOAD, concurrency: 4 })
