@@ -70,7 +70,9 @@ const isBatchable = (entry: Entry): boolean =>
   entry.lane?.isolated !== true &&
   !isUrgent(entry) &&
   entry.broken === null &&
-  entry.conflictsWith === null;
+  entry.conflictsWith === null &&
+  // Whom the host refused to land is landed alone: it may not be the one whom the refusal was about.
+  entry.refusal === null;
 
 type Gathered = { readonly members: readonly EntryId[]; readonly sealed: boolean };
 

@@ -163,10 +163,11 @@ export function contradictedBy(
 
 /**
  * Which entries a run of a successor clears: one that passed, stands on the present tip, leaves nobody out, and
- * contains the entry with everything that it depends on. The shortest such run for each. Empty without optimistic merging.
+ * contains the entry with everything that it depends on. The shortest such run for each. Empty without optimistic
+ * merging. All that the run holds lands at once: where that may not be, it clears nobody.
  */
 export function clearedBy(
-  state: Pick<QueueState, "config" | "runs">,
+  state: Pick<QueueState, "config" | "entries" | "runs">,
   line: Line,
   standing: (run: Run) => Standing,
 ): ReadonlyMap<EntryId, Run> {
@@ -176,15 +177,34 @@ export function clearedBy(
   for (const run of state.runs.values()) {
     if (run.phase !== "PASSED" || run.kind === "TIP") continue;
     const now = standing(run);
-    if (now.kind === "VOID" || now.without.length > 0) continue;
-    const contained = new Set([...now.before, ...run.group]);
+    if (now.kind === "VOID" || now.without.length > 0 || now.before.length === 0) continue;
+    if (!landsAtOnce(state, line, run, now.before)) continue;
+    const size = now.before.length + run.group.length;
     for (const id of now.before) {
-      const group = line.groupOf(id);
-      if (group === undefined || (shortest.get(id) ?? Number.POSITIVE_INFINITY) <= contained.size) continue;
-      if (![...group.members, ...line.predecessorsOf(group)].every((one) => contained.has(one))) continue;
-      shortest.set(id, contained.size);
+      if ((shortest.get(id) ?? Number.POSITIVE_INFINITY) <= size) continue;
+      shortest.set(id, size);
       cleared.set(id, run);
     }
   }
   return cleared;
+}
+
+/**
+ * Nobody in it depends on somebody who is not in it: one that its group no longer depends on, and that it contains all
+ * the same, may. And nobody was refused before: whoever was lands alone, so that it is known whom the host refuses.
+ */
+function landsAtOnce(
+  { entries }: Pick<QueueState, "entries">,
+  line: Line,
+  { group }: Run,
+  before: readonly EntryId[],
+): boolean {
+  const contained = new Set([...before, ...group]);
+  const own = group[0] === undefined ? undefined : line.groupOf(group[0]);
+  const ahead = new Set(own === undefined ? [] : line.predecessorsOf(own));
+  return [...contained].every((id) => {
+    if ((entries.get(id)?.refusal ?? null) !== null) return false;
+    const other = ahead.has(id) || group.includes(id) ? undefined : line.groupOf(id);
+    return other === undefined || [...other.members, ...line.predecessorsOf(other)].every((one) => contained.has(one));
+  });
 }

@@ -186,6 +186,16 @@ describe("who may join a batch", () => {
     expect([groups(queue), queue.states()[1]]).toEqual(["2+3+4", "PENDING"]);
   });
 
+  it("nobody whom the host has refused to land: only whom it is about is refused twice", () => {
+    const queue = batching({ batchingMinSize: 2 }).submits(1, 2).builds(1).passes(1);
+    queue.refuses({ kind: "REFUSED", what: "#2 needs a review" });
+    expect(queue.states()).toEqual({ 1: "NOT_READY", 2: "NOT_READY" });
+    queue.facts(1, { mergeability: "MERGEABLE" }).facts(2, { mergeability: "MERGEABLE" });
+    expect(groups(queue)).toBe("1 | 2");
+    queue.builds(1, 2).passes(1, 2).lands().refuses({ kind: "REFUSED", what: "#2 needs a review" });
+    expect(queue.states()).toEqual({ 1: "MERGED", 2: "FAILED" });
+  });
+
   it("nobody who is tested already", () => {
     const queue = batching({ batch: false }).submits(1).sets({ batch: true }).submits(2, 3, 4);
     expect(groups(queue)).toBe("1 | 2+3+4");

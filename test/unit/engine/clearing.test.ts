@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Settings } from "../../../shared/queue/engine/types.ts";
+import { aLanedQueue } from "../../support/laned-queue.ts";
 import { aQueue, id, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
@@ -42,6 +43,24 @@ describe("what a successor clears", () => {
     expect(sent().lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
     const moved = sent().refuses({ kind: "TIP_MOVED" }).answersTip("T0");
     expect([moved.states(), moved.state.landing]).toEqual([{ 1: "TESTING", 2: "TESTS_PASSED" }, null]);
+  });
+});
+
+describe("a pass of a successor clears nobody", () => {
+  it("where all of it cannot land at once: one that it holds depends on somebody else by now", () => {
+    const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a").brings(2, "c").brings(3, "b").brings(4, "b c");
+    queue.builds(1, 2, 3, 4).impacts(3, "a").reportsOn(queue.run(4).id, { unit: "SUCCESS" });
+    expect([queue.states(), queue.state.landing]).toMatchObject([{ 2: "TESTING", 4: "TESTS_PASSED" }, null]);
+    queue.passes(1).lands().passes(2).lands();
+    expect(queue.states()).toMatchObject({ 1: "MERGED", 2: "MERGED" });
+  });
+
+  it("of those whom the host refused before: they land one by one, so that it is known whom it refuses", () => {
+    const queue = testing([1, 2], OPTIMISTIC).passes(2).refuses({ kind: "REFUSED", what: "a review is missing" });
+    queue.facts(1, { mergeability: "MERGEABLE" }).facts(2, { mergeability: "MERGEABLE" }).builds(1, 2).passes(2);
+    expect([queue.states(), queue.state.landing]).toEqual([{ 1: "TESTING", 2: "TESTS_PASSED" }, null]);
+    queue.passes(1).lands().refuses({ kind: "REFUSED", what: "a review is missing" });
+    expect(queue.states()).toEqual({ 1: "MERGED", 2: "FAILED" });
   });
 });
 
