@@ -205,6 +205,7 @@ export const landing = z.object({
   sentAt: time,
   landed: z.boolean(),
   trouble: z.object({ what: text, retryAt: time }).nullable(),
+  refused: z.exactOptional(text),
 });
 
 export const landedStep = z.object({

@@ -25,7 +25,7 @@ export function breachesOf(before: QueueState, decision: Decision, now: EpochMs)
     ...started.flatMap((run) => startsOnlyWhenAllowed(state, run, now)),
     ...started.flatMap((run) => startsNothingTwice(state, run, line)),
     ...admitsOnlyWhenOpen(before, state, now),
-    ...statesFollowRuns(state, line),
+    ...statesFollowRuns(state, line, decision.more),
     ...decision.moves.filter((move) => !isLegal(move)).map(illegal),
   ];
 }
@@ -164,8 +164,11 @@ function startsNothingTwice(state: QueueState, run: Run, line: Line): readonly s
   });
 }
 
-/** A state that needs a run has one, and nobody who is tested is missing from the queue. */
-function statesFollowRuns(state: QueueState, line: Line): readonly string[] {
+/**
+ * A state that needs a run has one, and nobody who is tested is missing from the queue. A step that was cut has not told
+ * everybody yet what they are: the next one begins with that.
+ */
+function statesFollowRuns(state: QueueState, line: Line, isCut: boolean): readonly string[] {
   const breaches: string[] = [];
   const untold = new Set(state.untold.flatMap((one) => one.entries));
   const withRun = new Map<string, Set<Run["phase"]>>();
@@ -176,16 +179,16 @@ function statesFollowRuns(state: QueueState, line: Line): readonly string[] {
     }
   const cleared = clearedBy(state, line, (run) => standingOf(state, run, line));
   for (const entry of state.entries.values()) {
-    if (untold.has(entry.id)) continue;
     const phases = withRun.get(entry.id);
+    if (entry.state === "NOT_READY" && phases !== undefined)
+      breaches.push(`PR #${entry.prNumber} is NOT_READY and has a run`);
+    if (isCut || untold.has(entry.id)) continue;
     if (entry.state === "TESTING" && !phases?.has("TESTING"))
       breaches.push(`PR #${entry.prNumber} is TESTING without a run`);
     // What is landing is decided anew only when the result is known, whatever has become of its evidence.
     const isLanding = state.landing?.group.includes(entry.id) === true;
     if (entry.state === "TESTS_PASSED" && !phases?.has("PASSED") && !cleared.has(entry.id) && !isLanding)
       breaches.push(`PR #${entry.prNumber} is TESTS_PASSED without a run that passed`);
-    if (entry.state === "NOT_READY" && phases !== undefined)
-      breaches.push(`PR #${entry.prNumber} is NOT_READY and has a run`);
   }
   return breaches;
 }

@@ -133,6 +133,7 @@ export function continueLanding(draft: Draft): void {
   const { landing } = draft;
   if (landing === null) return;
   if (landing.landed) return endLanded(draft);
+  if (landing.refused !== undefined) return tellRefused(draft, landing, landing.refused);
   if (landing.run !== null && !draft.runs.has(landing.run)) return forgetLanding(draft);
   if (landing.trouble === null || draft.now < landing.trouble.retryAt) return;
   send(draft, landing, landing.expectedTip, landing.attempt + 1);
@@ -181,7 +182,8 @@ function mergedWhy(draft: Draft, landing: Landing, entry: Entry, sha: CommitSha)
 /** The target was moved. An answer to an earlier attempt counts as well: what landed, landed. */
 export function foldLanded(draft: Draft, event: Of<"landed">): void {
   const { landing } = draft;
-  if (landing === null || landing.landed || !isAttemptAt(landing, event.landing)) return;
+  if (landing === null || landing.landed || landing.refused !== undefined || !isAttemptAt(landing, event.landing))
+    return;
   const { totals, lineage } = draft;
   const entries = landing.group.filter((id) => event.entries.includes(id));
   // While what landed is still there to be compared with: the lineage only keeps whom it contradicts.
@@ -204,30 +206,46 @@ const isAttemptAt = ({ of }: Landing, id: string): boolean => id === of || id.st
 
 export function foldNotLanded(draft: Draft, event: Of<"not-landed">): void {
   const { landing } = draft;
-  if (landing === null || landing.landed || landing.id !== event.landing) return;
+  if (landing === null || landing.landed || landing.refused !== undefined || landing.id !== event.landing) return;
   const { why } = event;
+  if (why.kind === "REFUSED") {
+    draft.landing = { ...landing, refused: why.what, trouble: null };
+    return;
+  }
   if (why.kind === "INFRASTRUCTURE") {
     draft.landing = { ...landing, trouble: { what: why.what, retryAt: retryAt(draft.now, landing.attempt) } };
     return;
   }
   forgetLanding(draft);
   // The target is read again before anything else lands; what is void then shows against the new tip.
-  if (why.kind !== "REFUSED") draft.tipDoubted = true;
+  draft.tipDoubted = true;
   if (why.kind === "CONFLICT") conflicted(draft, landing, why.what);
-  if (why.kind === "REFUSED") for (const id of landing.group) refuse(draft, draft.entries.get(id), why.what);
 }
 
 /** What was tested does not merge any more: it is tested on what is there now, if the host still calls it mergeable. */
 function conflicted(draft: Draft, { run: of, group }: Landing, what: string): void {
   const run = of === null ? undefined : draft.runs.get(of);
   if (run !== undefined) closeRun(draft, run, { reason: "MERGE_CONFLICT", message: what, cause: "host" });
-  for (const id of group) {
-    const entry = draft.entries.get(id);
-    if (entry !== undefined) draft.readPullRequest(entry.prNumber);
-  }
+  const numbers = group.flatMap((id) => draft.entries.get(id)?.prNumber ?? []);
+  draft.readsDue = [...new Set([...draft.readsDue, ...numbers])];
 }
 
-/** The host refuses to land it. Once: the facts are asked for again. Twice in a row for one reason: it has failed. */
+function tellRefused(draft: Draft, landing: Landing, what: string): void {
+  for (const [at, id] of landing.group.entries()) {
+    if (!draft.hasRoom()) {
+      draft.landing = { ...landing, group: landing.group.slice(at) };
+      draft.reorder();
+      return;
+    }
+    refuse(draft, draft.entries.get(id), what);
+  }
+  forgetLanding(draft);
+}
+
+/**
+ * The host refuses to land it. Once: the facts are asked for again. Twice in a row for one reason: it has failed. By
+ * then it is alone: whoever was refused together with others may not be the one whom it is about.
+ */
 function refuse(draft: Draft, entry: Entry | undefined, what: string): void {
   if (entry === undefined) return;
   const why = {

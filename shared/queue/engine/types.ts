@@ -301,6 +301,8 @@ export type Landing = {
   /** The target has moved; what is left is to end the entries (in portions, when there are many). */
   readonly landed: boolean;
   readonly trouble: { readonly what: string; readonly retryAt: EpochMs } | null;
+  /** Why the host refuses it; what is left is to tell the entries (in portions, when there are many). Absent: it does not. */
+  readonly refused?: string;
 };
 
 /** One movement of the target that this service made: evidence built on `from` is carried to `to`. */

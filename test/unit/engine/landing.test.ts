@@ -46,7 +46,7 @@ describe("a landing", () => {
   it("that conflicts goes back to be tested, when the target and the facts have been read again", () => {
     const queue = landing(1).refuses({ kind: "CONFLICT", what: "a.txt" });
     expect(queue.moves()).toEqual(["#1 TESTS_PASSED > PENDING (MERGE_CONFLICT)"]);
-    expect(queue.effects()).toEqual(["close-run:q-1", "read-pr:1:2", "read-tip:3"]);
+    expect(queue.effects()).toEqual(["close-run:q-1", "read-tip:2", "read-pr:1:3"]);
     expect(queue.answersTip("T1").contents(1)).toEqual(["1"]);
   });
 
