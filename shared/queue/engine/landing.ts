@@ -39,9 +39,11 @@ export function beginLanding(draft: Draft, permits: Permits): void {
   }
 }
 
+/** Targets that are being compared may make it depend on somebody whom nobody knows of yet. */
 const mayLand = (draft: Draft, permits: Permits, id: EntryId): boolean => {
   const entry = draft.entries.get(id);
-  return entry !== undefined && permits.lands(entry);
+  if (entry === undefined || !permits.lands(entry)) return false;
+  return draft.mode === "SINGLE" || entry.comparing === null;
 };
 
 function landable(draft: Draft, permits: Permits, group: Group): Landable | undefined {

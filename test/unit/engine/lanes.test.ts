@@ -172,6 +172,21 @@ describe("targets", () => {
     expect(queue.builds(2).passes(2).lands().states()).toEqual({ 1: "MERGED", 2: "MERGED" });
   });
 
+  it("that are being compared keep it from landing: they may make it depend on somebody ahead", () => {
+    const queue = aLanedQueue().opens().brings(1, "a").brings(2, "b").builds(1, 2);
+    queue.asks(2, { targets: targetsOf("a") }).passes(2);
+    expect([queue.states()[2], queue.state.landing]).toEqual(["TESTS_PASSED", null]);
+    queue.compares();
+    expect([queue.states()[2], queue.contents(2)]).toEqual(["PENDING", ["1+2"]]);
+    const other = aLanedQueue()
+      .opens()
+      .brings(1, "a")
+      .builds(1)
+      .asks(1, { targets: targetsOf("c") })
+      .passes(1);
+    expect([other.state.landing, other.compares().state.landing?.group]).toEqual([null, [id(1)]]);
+  });
+
   it("that come again while they are compared start anew; the late answer is stale", () => {
     const queue = aLanedQueue()
       .opens()
