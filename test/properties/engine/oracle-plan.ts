@@ -76,6 +76,8 @@ export class Oracle {
         const group = this.groups.find((one) => one.members.includes(id));
         return group !== undefined && [...group.members, ...this.ahead(group)].every((one) => all.includes(one));
       };
+      // Whom the host refused before lands alone.
+      if (all.some((id) => (this.state.entries.get(id)?.refusal ?? null) !== null)) continue;
       if (all.every(isWhole)) for (const id of standing.before) found.add(id);
     }
     return found;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { treeSha } from "../../../shared/kernel/ids.ts";
 import { explain } from "../../../shared/queue/engine/explain.ts";
-import { aLanedQueue } from "../../support/laned-queue.ts";
+import { aLanedQueue, targetsOf } from "../../support/laned-queue.ts";
 import { aPullRequest, aQueue, id, type ScriptedQueue, sha, status, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
@@ -99,6 +99,14 @@ describe("the explanation of one that is", () => {
     const queue = aLanedQueue().opens().brings(1, "a").brings(2, "b").builds(1, 2).passes(1, 2);
     expect(summary(queue, 2)).toBe(
       "PR #2 has passed its tests: PR #1 is landing, and one lands at a time: it is landing.",
+    );
+  });
+
+  it("passed while its new targets are compared says so", () => {
+    const queue = aLanedQueue().opens().brings(1, "a").builds(1);
+    queue.asks(1, { targets: targetsOf("b") }).passes(1);
+    expect(summary(queue, 1)).toBe(
+      "PR #1 has passed its tests: its new impacted targets are being compared before it lands.",
     );
   });
 
