@@ -54,7 +54,7 @@ describe("npm run demo", () => {
       /\| bisection +#33 +on main +FAILED/u,
       /^PR #41 ended MERGED: .+; its own test failed, and the test of PR #42 behind it, which contains it, passed\.$/u,
     ])
-      expect(lines.filter((line) => shown.test(line)).length, shown.source).toBeGreaterThan(0);
+      expect({ shown: shown.source, is: lines.some((line) => shown.test(line)) }).toMatchObject({ is: true });
     expect(lines.some((line) => /^mq_pr_conclusions_1h_total\{.*conclusion="merged"\} 8$/u.test(line))).toBe(true);
     expect(lines.some((line) => /unproven_total\{repo="demo\/oven".*how="by_successor"\} 1$/u.test(line))).toBe(true);
     expect(demo.said()).not.toContain("\u001b");

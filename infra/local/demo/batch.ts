@@ -55,14 +55,15 @@ async function play(stage: Stage): Promise<Judge> {
   });
   screen.say(`The queue is made: batches of ${NUMBERS.length}, or of fewer after 5 minutes; 2 slots for bisection.`);
   const [last = 0] = NUMBERS.slice(-1);
+  screen.say("Three are submitted, and wait for a fourth.");
   for (const number of NUMBERS.slice(0, -1)) await client.submit(number);
   await watch.until("the first wait for one more", (seen) =>
     NUMBERS.slice(0, -1).every((number) => inState(number, "PENDING")(seen)),
   );
   await explainNow(stage);
-  await client.submit(last);
   screen.say(`#${last} is submitted: the batch is complete, and is tested at once.`);
-  await watch.until(`the batch is taken apart`, () => watch.moves().some(({ reason }) => reason === "BISECTED"));
+  await client.submit(last);
+  await watch.until("the batch is taken apart", () => watch.moves().some(({ reason }) => reason === "BISECTED"));
   screen.say("It fails. Halves are tested: what passes lands as it was tested, what fails is halved again.");
   await watch.until("a part is tested", (seen) => NUMBERS.some((number) => inState(number, "TESTING")(seen)));
   await explainNow(stage);

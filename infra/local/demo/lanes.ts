@@ -68,17 +68,17 @@ async function play(stage: Stage): Promise<Judge> {
   const { client, screen, watch } = stage;
   await client.createQueue({ mode: "parallel", concurrency: 4 });
   screen.say("The queue is made: parallel mode. .mainline.yaml says which paths are which target.");
+  screen.say(`#${WEB} changes web/ and has slow tests; #${API} changes api/. Nobody has to name their targets.`);
   await client.submit(WEB);
   await client.submit(API);
-  screen.say(`#${WEB} changes web/ and has slow tests; #${API} changes api/. Nobody has to name their targets.`);
   await watch.until(
     `#${WEB} and #${API} are tested`,
     (seen) => inState(WEB, "TESTING")(seen) && inState(API, "TESTING", "TESTS_PASSED", "MERGED")(seen),
   );
-  await client.setTargets(SENT, ["web"]);
-  await client.submit(SENT);
   screen.say(`#${SENT} changes a file that belongs to no target, which would mean all. Its build knows better,`);
   screen.say(`and sends ["web"] (POST /setImpactedTargets): it is tested on #${WEB}, and not on #${API}.`);
+  await client.setTargets(SENT, ["web"]);
+  await client.submit(SENT);
   await watch.until(`#${SENT} is tested`, inState(SENT, "TESTING", "TESTS_PASSED", "MERGED"));
   await explainNow(stage);
   await untilAllEnded(stage);

@@ -73,9 +73,9 @@ async function play(stage: Stage): Promise<Judge> {
   screen.say("The queue is made: optimistic, a failure waits for 1 successor, and failed checks are not repeated.");
   await client.submit(FLAKED);
   await client.submit(SUCCESSOR);
-  await client.updateQueue({ state: "running" });
   screen.say(`#${FLAKED} and #${SUCCESSOR} are tested. The test of #${FLAKED} alone fails, by chance:`);
   screen.say(`whether #${FLAKED} is good, the test of #${SUCCESSOR}, which contains it, will show.`);
+  await client.updateQueue({ state: "running" });
   await watch.until(`#${FLAKED} has failed`, inState(FLAKED, "PENDING_FAILURE", "TESTS_PASSED", "MERGED", "FAILED"));
   await explainNow(stage);
   await untilAllEnded(stage);

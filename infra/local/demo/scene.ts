@@ -77,18 +77,18 @@ export const untilAllEnded = ({ sample, watch }: Stage): Promise<void> =>
     sample.pullRequests.every(({ number }) => hasEnded(seen.get(number)?.state ?? "")),
   );
 
-/** Asks why each one is where it is, and shows what is answered about those that have not ended. */
+/** Asks why each one is where it is. */
 export async function explainNow(stage: Stage): Promise<void> {
   const seen = await stage.watch.look();
-  const live = [...seen.values()].filter(({ state }) => !hasEnded(state));
   stage.screen.say("Why is each where it is? (POST /explainPullRequest)");
-  await explainOne(stage, ...live.map(({ prNumber }) => prNumber));
+  await explainLive(stage, ...seen.keys());
 }
 
-export async function explainOne({ client, screen, quoted }: Stage, ...numbers: readonly number[]): Promise<void> {
+/** Shows what is answered about those of them that have not ended. */
+export async function explainLive({ client, screen, quoted }: Stage, ...numbers: readonly number[]): Promise<void> {
   const told = await Promise.all(numbers.map((number) => client.explain(number)));
-  for (const { prNumber, state, summary } of told) {
+  for (const { prNumber, summary } of told.filter(({ state }) => !hasEnded(state))) {
     screen.quote(summary);
-    if (!hasEnded(state)) quoted.add(prNumber);
+    quoted.add(prNumber);
   }
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { judgeBakery } from "./promises.ts";
 import { BAKERY, PR, RESOLUTION } from "./sample.ts";
-import { explainNow, explainOne, inState, type Judge, type Scene, type Stage, untilAllEnded } from "./scene.ts";
+import { explainNow, explainLive, inState, type Judge, type Scene, type Stage, untilAllEnded } from "./scene.ts";
 import type { Seen } from "./watch.ts";
 
 export type Remembered = {
@@ -36,28 +36,28 @@ async function begin({ client, screen, watch }: Stage): Promise<void> {
   await client.createQueue({ mode: "single", concurrency: CONCURRENCY, state: "paused" });
   screen.say(`The queue is made: single mode, ${CONCURRENCY} test runs at once, one repeat of failures. It is paused.`);
   const first = BAKERY.pullRequests.filter(({ number }) => number < PR.urgent);
-  for (const { number } of first) await client.submit(number);
   screen.say(`${first.length} pull requests are submitted: #1 to #${first.length}.`);
+  for (const { number } of first) await client.submit(number);
   await watch.until("the code host has been asked about all of them", (seen) =>
     first.every(({ number }) => seen.get(number)?.readiness.gitHubMergeability === "MERGEABLE"),
   );
-  await client.updateQueue({ state: "running" });
   screen.say("The queue runs.");
+  await client.updateQueue({ state: "running" });
 }
 
 async function cancelOne({ client, screen, watch }: Stage): Promise<void> {
   const number = PR.cancelled;
   await watch.until(`#${number} is being tested`, inState(number, "TESTING"));
-  await client.cancel(number);
   screen.say(`#${number} is cancelled: its new test takes too long. Those behind it are tested again without it.`);
+  await client.cancel(number);
 }
 
 async function hurry(stage: Stage): Promise<void> {
   const { client, screen, watch } = stage;
-  await client.submit(PR.urgent, { priority: "urgent" });
   screen.say(`#${PR.urgent} is submitted as urgent: it goes ahead of all that are not landing already.`);
+  await client.submit(PR.urgent, { priority: "urgent" });
   await watch.until(`#${PR.urgent} is admitted`, (seen) => !inState(PR.urgent, "NOT_READY")(seen));
-  await explainOne(stage, PR.urgent);
+  await explainLive(stage, PR.urgent);
   await watch.until(`#${PR.urgent} has landed`, inState(PR.urgent, "MERGED"));
 }
 
@@ -68,12 +68,12 @@ async function pauseAndResume(stage: Stage) {
   // A landing that was sent before the pause is finished.
   const before = await stillTip({ watch, repository });
   const from = Date.now();
-  await client.submit(PR.late);
   screen.say(`#${PR.late} is submitted to the paused queue.`);
+  await client.submit(PR.late);
   const until = performance.now() + PAUSE_MS;
   await watch.until("the pause is over", () => performance.now() >= until);
   const lateWhilePaused = (await client.explain(PR.late)).summary;
-  await explainOne(stage, PR.late);
+  await explainLive(stage, PR.late);
   const after = await repository.tip();
   const to = Date.now();
   await client.updateQueue({ state: "running" });
@@ -103,7 +103,7 @@ async function rebaseConflicting(stage: Stage): Promise<string> {
     (seen) => inState(ahead, "MERGED")(seen) && inState(behind, "NOT_READY")(seen) && isInConflict(seen, behind),
   );
   const { summary } = await client.explain(behind);
-  await explainOne(stage, behind);
+  await explainLive(stage, behind);
   await sleep(500);
   const one = BAKERY.pullRequests.find(({ number }) => number === behind);
   if (one !== undefined) await repository.rebase(one, RESOLUTION);
