@@ -19,6 +19,9 @@ export async function calmDown(world: World, admin: Caller, ref: Ref): Promise<v
   host.target.push({ required: ["unit"] });
   const settings = { deleteRequiredStatuses: true, testingTimeoutMinutes: 60 };
   await during(world, admin.sure("update-queue", { ...ref, ...settings, state: "RUNNING", clearHold: true }));
+  const shown = await during(world, admin.sure("get-queue", ref));
+  if (!JSON.stringify(shown?.body).includes('"testingTimeoutMinutes":60'))
+    book.problem("a change of the queue was acknowledged, and is not shown");
   const clear = async (minute: number): Promise<void> => {
     const isHeld = (world.commits.last?.state.holds.length ?? 0) > 0;
     if (minute % CLEARED_EVERY_MINUTES === 0 && isHeld)

@@ -72,6 +72,6 @@ async function play(world: World, plot: Plot, hours: number): Promise<void> {
 /** Nobody is in the queue any more. */
 export async function judgeEnd(world: World): Promise<void> {
   const { book, commits, promises, host, table, scheduler } = world;
-  promises.kept(commits.ended);
+  promises.kept(commits.ended, commits.moves.values());
   await scheduler.really(() => new EndJudge(book, commits, host).judge(table));
 }

@@ -4,7 +4,7 @@ import { contractProblems } from "../../support/contract.ts";
 import { type Route } from "../../../shared/api/route.ts";
 import { routes } from "../../../shared/api/routes.ts";
 import type { EpochMs } from "../../../shared/kernel/time.ts";
-import type { Entry } from "../../../shared/queue/engine/types.ts";
+import type { Entry, Move } from "../../../shared/queue/engine/types.ts";
 import { headOf } from "../host/content.ts";
 import { FUNCTION_MS_MAX, LOST, type Reply, type Sent } from "../machine/gateway.ts";
 import type { Book } from "./book.ts";
@@ -31,12 +31,21 @@ export class Promises {
   readonly submitted = new Map<string, number>();
   /** When the cancelling of one was acknowledged. */
   readonly cancelled = new Map<string, EpochMs>();
+  /** Calls that were meant as one, by what they ask for and the pull request: those under one key are one. */
+  private readonly meant = new Map<string, Set<string>>();
   /** Heads whose impacted targets were taken in. */
   private readonly placed = new Set<string>();
   private readonly book: Book;
 
   constructor(book: Book) {
     this.book = book;
+  }
+
+  /** Somebody asks; whether he gets an answer or not. */
+  asked(sent: Sent): void {
+    const what = `${sent.id} ${numberIn(sent)}`;
+    const calls = this.meant.get(what) ?? new Set();
+    this.meant.set(what, calls.add(sent.idempotencyKey ?? `call ${calls.size}`));
   }
 
   /** Looks at every answer that anybody gets. */
@@ -88,8 +97,22 @@ export class Promises {
       this.book.problem(`an explanation of ${state} says nothing: ${JSON.stringify(body).slice(0, 300)}`);
   }
 
+  /** However often a call is sent under its key, it does what it does once. */
+  private happenedOnce(moves: readonly Move[]): void {
+    const restarts = moves.filter((move) => move.reason === "RESTARTED_BY_USER");
+    const submissions = moves.filter((move) => move.from === null);
+    const all = [["restart-tests-on-pull-request", restarts] as const, ["submit-pull-request", submissions] as const];
+    for (const [id, done] of all)
+      for (const [number, those] of Map.groupBy(done, (move) => move.prNumber)) {
+        const calls = this.meant.get(`${id} ${number}`)?.size ?? 0;
+        if (those.length > calls)
+          this.book.problem(`${calls} calls of ${id} for #${number} did it ${those.length} times`);
+      }
+  }
+
   /** When all is over: whatever was acknowledged is there, and came to the end that was promised. */
-  kept(ended: ReadonlyMap<string, Entry>): void {
+  kept(ended: ReadonlyMap<string, Entry>, moves: Iterable<readonly Move[]>): void {
+    this.happenedOnce([...moves].flat());
     for (const [id, prNumber] of this.submitted)
       if (!ended.has(id)) this.book.problem(`the submission ${id} of #${prNumber} was acknowledged and never ended`);
     for (const id of this.cancelled.keys()) {

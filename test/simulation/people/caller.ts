@@ -34,6 +34,7 @@ export class Caller {
     const { gateway, scheduler, promises, token } = this.parts;
     const since = scheduler.now();
     const sent: Sent = { id, token, body, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+    promises.asked(sent);
     const reply = await gateway.send(sent);
     promises.heard(sent, since, reply);
     return reply;
