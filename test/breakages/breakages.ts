@@ -124,9 +124,20 @@ export const BREAKAGES: readonly Breakage[] = [
         to: '.filter((run) => run.kind !== "BISECTION" && !run.group.some((id) => landed.includes(id)))',
       },
     ],
-    noticedBy: "the property sameStandings: no run is kept that lacks what landed",
-    says: /^q-\d+ is kept although what landed overlaps what it holds, and it lacks it$/u,
-    under: { settings: { batch: true, batchingMinSize: 3, bisectionConcurrency: 4 } },
+    noticedBy: "the property landsWhatWasTested",
+    says: /^land:.*: its content does not follow from the tip$/u,
+    under: {
+      settings: {
+        mode: "SINGLE",
+        concurrency: 2,
+        batch: true,
+        batchingMinSize: 4,
+        bisectionConcurrency: 4,
+        retriesBeforeFailure: 1,
+        canOptimisticallyMerge: false,
+        optimizationMode: "OFF",
+      },
+    },
   },
   {
     name: "evidence kept after a merge by hand",
