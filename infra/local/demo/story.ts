@@ -66,7 +66,7 @@ async function pauseAndResume(stage: Stage) {
   await client.updateQueue({ state: "paused", reason: "the demo shows a pause" });
   screen.say("The queue is paused: runs in progress end, nothing starts and nothing lands.");
   // A landing that was sent before the pause is finished.
-  const before = await stillTip({ watch, repository });
+  const before = await stillTip(stage);
   const from = Date.now();
   screen.say(`#${PR.late} is submitted to the paused queue.`);
   await client.submit(PR.late);
@@ -83,16 +83,22 @@ async function pauseAndResume(stage: Stage) {
 }
 
 /** The target branch once it has not moved for a while and nothing in the queue is landing. */
-async function stillTip({ watch, repository }: Pick<Stage, "watch" | "repository">): Promise<string> {
-  let tip = await repository.tip();
+async function stillTip(stage: Stage): Promise<string> {
+  let tip = await stage.repository.tip();
   let since = performance.now();
-  await watch.until("the target branch stands still", async () => {
-    const now = await repository.tip();
-    if (now !== tip) since = performance.now();
+  await stage.watch.until("the target branch stands still", async (seen) => {
+    const now = await stage.repository.tip();
+    if (now !== tip || (await isAnybodyLanding(stage, seen))) since = performance.now();
     tip = now;
     return performance.now() - since >= STILL_MS;
   });
   return tip;
+}
+
+async function isAnybodyLanding({ client }: Stage, seen: Seen): Promise<boolean> {
+  const passed = [...seen.values()].filter(({ state }) => state === "TESTS_PASSED");
+  const told = await Promise.all(passed.map(({ prNumber }) => client.explain(prNumber)));
+  return told.some(({ blockers }) => blockers.some(({ kind }) => kind === "LANDING"));
 }
 
 async function rebaseConflicting(stage: Stage): Promise<string> {
