@@ -106,8 +106,11 @@ describe("the explanation of one that is", () => {
     const queue = aLanedQueue().opens().brings(1, "a").builds(1);
     queue.asks(1, { targets: targetsOf("b") }).passes(1);
     expect(summary(queue, 1)).toBe(
-      "PR #1 has passed its tests: its new impacted targets are being compared before it lands.",
+      "PR #1 has passed its tests: new impacted targets of PR #1 are being compared first.",
     );
+    const batch = aLanedQueue({ batch: true, batchingMinSize: 2 }).opens().brings(1, "a").brings(2, "a").builds(1);
+    batch.asks(2, { targets: targetsOf("b") }).passes(1);
+    expect(summary(batch, 1)).toContain("new impacted targets of PR #2 are being compared first");
   });
 
   it("passed in a test that contains one ahead whom it no longer overlaps names that one", () => {
