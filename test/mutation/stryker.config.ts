@@ -24,7 +24,7 @@ export default {
   ignorePatterns: ["**", "!package.json", "!shared/**", "!test/**"],
   incremental: true,
   incrementalFile: "node_modules/.cache/mutation/incremental.json",
-  reporters: ["clear-text", "html", "json"],
+  reporters: ["progress-append-only", "clear-text", "html", "json"],
   clearTextReporter: { allowColor: false, logTests: false },
   htmlReporter: { fileName: "node_modules/.cache/mutation/report.html" },
   jsonReporter: { fileName: "node_modules/.cache/mutation/report.json" },
