@@ -38,8 +38,9 @@ export function leastLikelyRun(draft: Draft, chances: Chances): { run: Run; chan
   let least: { run: Run; chance: number } | undefined;
   for (const run of draft.runs.values()) {
     if (run.kind !== "MAIN" || (run.phase !== "TESTING" && run.phase !== "BUILDING")) continue;
-    // An urgent one would take a slot back at once, and so for ever.
-    if (hasUrgent(draft, run.group)) continue;
+    // An urgent one would take a slot back at once, and so for ever. And so it would go on where its end made another
+    // outcome of its entries the likeliest: what it gave way to would then not be needed any more.
+    if (hasUrgent(draft, run.group) || hasFailedBesides(draft, run)) continue;
     const standing = draft.standing(run);
     if (standing.kind === "VOID" || mayClear(draft, run, standing.before)) continue;
     const chance = chanceOnPath(chances, { predecessors: standing.before, assumedOut: standing.without });
@@ -47,6 +48,10 @@ export function leastLikelyRun(draft: Draft, chances: Chances): { run: Run; chan
   }
   return least;
 }
+
+/** Without this run its entries would be ones that failed, and those behind would be tested without them. */
+const hasFailedBesides = (draft: Draft, run: Run): boolean =>
+  run.group.slice(0, 1).some((id) => draft.runsOf(id).some((other) => other.id !== run.id && other.failure !== null));
 
 /** A failure waits for it: it would clear what it contains. */
 function mayClear(draft: Draft, run: Run, before: readonly EntryId[]): boolean {

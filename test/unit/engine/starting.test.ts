@@ -36,3 +36,18 @@ describe("an urgent test that is hardly needed", () => {
     expect([queue.run(3).phase, queue.runs(4)]).toEqual(["BUILDING", []]);
   });
 });
+
+describe("a test that is hardly needed", () => {
+  it("is not stopped where its end would undo what it is stopped for", () => {
+    const queue = aQueue({ concurrency: 1, retriesBeforeFailure: 0 }).opens();
+    queue.state = { ...queue.state, totals: { ...queue.state.totals, failed: 1 } };
+    // Nothing lands before #7 has been tested, which waits for its infrastructure.
+    queue.submitsUrgently(7).breaks(7).submits(5, 4).builds(5).fails(5).builds(4).fails(4);
+    expect([queue.states(), queue.contents(5)]).toEqual([
+      { 4: "PENDING_FAILURE", 5: "PENDING_FAILURE", 7: "PENDING" },
+      ["7+5", "5"],
+    ]);
+    // Tested so, #5 is likely to land, and #4 would be tested behind it; stopped for that, it is not.
+    expect(queue.builds(5).states()[5]).toBe("TESTING");
+  });
+});
