@@ -109,8 +109,9 @@ function explainPassed(draft: Draft, entry: Entry): Told {
     blockers.unshift(blocker("CLEARED", `${successorIn(draft, clearing.group)}, passed: they land together`));
   if (!permits.lands(entry))
     blockers.push(blocker(permits.state, `the queue lands nothing: ${permits.reason ?? permits.state}`));
-  if (draft.mode === "PARALLEL" && entry.comparing !== null)
-    blockers.push(blocker("COMPARING_TARGETS", "its new impacted targets are being compared before it lands"));
+  const comparing = [entry, ...matesOf(draft, entry)].filter((one) => one.comparing !== null);
+  if (draft.mode === "PARALLEL" && comparing.length > 0)
+    blockers.push(blocker("COMPARING_TARGETS", `new impacted targets of ${names(comparing)} are being compared first`));
   if (draft.tipDoubted)
     blockers.push(blocker("TARGET_READ", `${draft.branch} is being read again before anything lands`));
   if (blockers.length === 0) blockers.push(otherLanding(draft) ?? blocker("LANDING", "it lands in a moment"));
