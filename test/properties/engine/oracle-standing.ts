@@ -19,6 +19,8 @@ export function naiveStanding(
   groups: readonly NaiveGroup[],
   run: Run,
 ): NaiveStanding {
+  // A test of the target is about one that is there.
+  if (run.kind === "TIP" && run.base !== state.tip?.sha) return isVoid("the target is another one");
   let remaining: readonly EntryId[] = [...run.predecessors, ...run.group];
   let at = run.base;
   let uncompared = false;

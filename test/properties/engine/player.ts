@@ -66,6 +66,7 @@ export class Player {
   private submissions = 0;
   private started: RunId[] = [];
   private closed: EndedRun[] = [];
+  private hasEnded = false;
 
   constructor(settings: Partial<Settings> = {}, more: Judge = () => []) {
     this.state = aState(settings);
@@ -107,6 +108,7 @@ export class Player {
     this.wakeAt = decision.wakeAt;
     this.outbox.push(...decision.effects);
     for (const entry of decision.endedEntries) this.ended.set(entry.id, entry);
+    this.hasEnded ||= decision.endedEntries.length > 0;
     return decision;
   }
 
@@ -117,9 +119,11 @@ export class Player {
 
   private rest(decision: Decision): void {
     const { state, world, history, now, started, closed: ended } = this;
-    this.report(...judgeRest({ decision, state, world, history, now, started, ended }));
+    const { hasEnded } = this;
+    this.report(...judgeRest({ decision, state, world, history, now, started, ended, hasEnded }));
     this.started = [];
     this.closed = [];
+    this.hasEnded = false;
   }
 
   /** The same again: the same decision from the same state, and nothing more from the state that it made. */

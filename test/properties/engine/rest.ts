@@ -13,6 +13,7 @@ export type Rest = Omit<Look, "before" | "event"> & {
   /** Of all steps since the last rest. */
   readonly started: readonly RunId[];
   readonly ended: readonly EndedRun[];
+  readonly hasEnded: boolean;
 };
 
 export function judgeRest(rest: Rest): readonly string[] {
@@ -66,9 +67,10 @@ function sameStandings({ state }: Rest, oracle: Oracle): readonly string[] {
 const VOIDED =
   /without the rest$|left the queue$|had left out$|does not contain$|moved by somebody else$|together with others now$|ahead changed$|came ahead$|shares impacted targets$/u;
 
-function voidsOnlyTheVoid({ ended, state }: Rest, oracle: Oracle): readonly string[] {
+function voidsOnlyTheVoid({ ended, state, hasEnded }: Rest, oracle: Oracle): readonly string[] {
   return ended.flatMap(({ run, why }) => {
-    if (!VOIDED.test(why)) return [];
+    // Whoever came ahead may have been judged in the same breath: then nothing of it can be seen any more.
+    if (!VOIDED.test(why) || (hasEnded && /ahead(?: changed)?$/u.test(why))) return [];
     const naive = oracle.standingOf(run);
     return naive.kind === "GOOD" && !isHeld(state, run) ? [`${run.id} was good when it was closed: ${why}`] : [];
   });
