@@ -73,8 +73,7 @@ function endedByHost(
 /** An admitted entry that the host now calls unmergeable gives up its place. */
 function keepReady(draft: Draft, entry: Entry): void {
   const { pr } = entry;
-  if (entry.conflictsWith !== null && !isAheadOf(draft, entry.conflictsWith, entry))
-    draft.patch(entry.id, { conflictsWith: null });
+  if (entry.conflictsWith !== null && !isAheadOf(draft, entry.conflictsWith, entry)) settleConflict(draft, entry);
   if (pr === null || pr.mergeability !== "NOT_MERGEABLE") return;
   if (isOutdated(draft, pr)) {
     askAgain(draft, entry);
@@ -86,6 +85,12 @@ function keepReady(draft: Draft, entry: Entry): void {
   for (const run of draft.runsOf(entry.id))
     draft.closeRun(run, "CANCELLED", { reason: "BATCH_CHANGED", message: others, cause: "host" });
   draft.move(entry, "NOT_READY", why);
+}
+
+/** Whom it conflicts with has landed or left. If it landed, most likely the host knows: until it says so, nobody counts on it. */
+function settleConflict(draft: Draft, entry: Entry): void {
+  if (entry.pr !== null && isOutdated(draft, entry.pr)) askAgain(draft, entry);
+  else draft.patch(entry.id, { conflictsWith: null });
 }
 
 /** Only one that is live and ahead can be waited for: that keeps waiting free of circles, whatever changes the order. */

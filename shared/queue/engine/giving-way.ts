@@ -70,7 +70,10 @@ export function takeOver(draft: Draft, chances: Chances, group: Group, on: Assum
   const least = leastLikelyRun(draft, chances);
   if (least === undefined || !isLikelyEnoughToTakeOver(chanceOnPath(chances, on), least.chance)) return false;
   const percent = Math.round(least.chance * 100);
-  const message = `gave up its slot to PR ${numbersOf(draft, group)}: it would be needed in ${percent} of 100 cases`;
+  const to = group.members.some((id) => least.run.group.includes(id))
+    ? "a likelier test of the same"
+    : `PR ${numbersOf(draft, group)}`;
+  const message = `gave up its slot to ${to}: it would be needed in ${percent} of 100 cases`;
   closeRun(draft, least.run, { reason: "PREDECESSORS_CHANGED", message, cause: "queue" });
   return true;
 }

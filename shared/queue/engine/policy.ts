@@ -13,8 +13,10 @@ import type { Entry, QueueState, Run, Totals } from "./types.ts";
  */
 export function isAssumedToLand(draft: Pick<Draft, "entries">, entry: Entry): boolean {
   if (entry.state === "PENDING_FAILURE") return false;
-  const opponent = entry.conflictsWith === null ? undefined : draft.entries.get(entry.conflictsWith);
-  return opponent === undefined || opponent.state === "PENDING_FAILURE" || opponent.state === "NOT_READY";
+  if (entry.conflictsWith === null) return true;
+  // Landed, if it is not there any more: what it left behind it conflicts with the target.
+  const opponent = draft.entries.get(entry.conflictsWith);
+  return opponent !== undefined && (opponent.state === "PENDING_FAILURE" || opponent.state === "NOT_READY");
 }
 
 /** How often a change is at fault, and how often a test fails by chance, by this queue's own record. */

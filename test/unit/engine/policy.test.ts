@@ -126,7 +126,7 @@ describe("the likely path", () => {
       false,
       false,
     ]);
-    expect(isAssumedToLand({ entries: new Map() }, queue.entry(2))).toBe(true);
+    expect(isAssumedToLand({ entries: new Map() }, queue.entry(2))).toBe(false);
   });
 
   it("a second guess is started where slots idle, and none where they are busy", () => {
