@@ -123,7 +123,9 @@ export class EndJudge {
 
   private isMergedByHand({ prNumber, headSha, conclusion }: Entry): boolean {
     const pr = this.host.prs.get(prNumber);
-    if (conclusion?.reason !== "MERGED_BY_HAND" || headSha === null || pr === undefined) return false;
+    if (conclusion?.reason !== "MERGED_BY_HAND" || pr === undefined) return false;
+    // Merged before the host could be asked which head it has.
+    if (headSha === null) return pr.state === "MERGED";
     const reached = this.host.target.movements.some(({ after }) => headsIn(after).includes(headSha));
     return reached || (pr.state === "MERGED" && headOf(`${prNumber}@${pr.version}`) === headSha);
   }

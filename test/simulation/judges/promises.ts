@@ -99,15 +99,21 @@ export class Promises {
 
   /** However often a call is sent under its key, it does what it does once. */
   private happenedOnce(moves: readonly Move[]): void {
-    const restarts = moves.filter((move) => move.reason === "RESTARTED_BY_USER");
-    const submissions = moves.filter((move) => move.from === null);
-    const all = [["restart-tests-on-pull-request", restarts] as const, ["submit-pull-request", submissions] as const];
-    for (const [id, done] of all)
-      for (const [number, those] of Map.groupBy(done, (move) => move.prNumber)) {
-        const calls = this.meant.get(`${id} ${number}`)?.size ?? 0;
-        if (those.length > calls)
-          this.book.problem(`${calls} calls of ${id} for #${number} did it ${those.length} times`);
-      }
+    const calls = (what: string): number =>
+      [...this.meant].reduce(
+        (sum, [name, keys]) => sum + (name === what || (what.endsWith(" ") && name.startsWith(what)) ? keys.size : 0),
+        0,
+      );
+    // All members of a batch start anew with one of them.
+    const restarts = new Set(moves.filter((move) => move.reason === "RESTARTED_BY_USER").map((move) => move.at)).size;
+    const wished = calls("restart-tests-on-pull-request ");
+    if (restarts > wished) this.book.problem(`tests were restarted ${restarts} times for ${wished} wishes`);
+    const submissions = Map.groupBy(moves.filter(isSubmission), (move) => move.prNumber);
+    for (const [number, { length }] of submissions) {
+      const submitted = calls(`submit-pull-request ${number}`);
+      if (length > submitted)
+        this.book.problem(`#${number} was submitted ${submitted} times, and is there ${length} times`);
+    }
   }
 
   /** When all is over: whatever was acknowledged is there, and came to the end that was promised. */
@@ -121,6 +127,8 @@ export class Promises {
     }
   }
 }
+
+const isSubmission = ({ from }: Move): boolean => from === null;
 
 const numberIn = ({ body }: Sent): string => /"number":(\d+)/u.exec(JSON.stringify(body))?.[1] ?? "";
 
