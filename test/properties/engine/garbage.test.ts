@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { commitSha, entryId, runId, treeSha } from "../../../shared/kernel/ids.ts";
+import { commitSha, entryId, type RunId, runId, treeSha } from "../../../shared/kernel/ids.ts";
 import { epochMs, HOUR_MS } from "../../../shared/kernel/time.ts";
 import { breachesOf, unexplained } from "../../../shared/queue/engine/invariants.ts";
 import { step } from "../../../shared/queue/engine/step.ts";
@@ -11,18 +11,20 @@ import {
   type QueueEvent,
   type QueueState,
   REASONS,
+  type Targets,
 } from "../../../shared/queue/engine/types.ts";
 import { admittedInOrder, compareEntries } from "../../../shared/queue/engine/order.ts";
 import { isLegal, statesAfter } from "../../../shared/queue/engine/transitions.ts";
 import { newEntry } from "../../../shared/queue/engine/new-entry.ts";
-import { aPullRequest, aState, aSubmission, aTip, someSettings, START } from "../../support/queue.ts";
+import { aPullRequest, aState, aSubmission, aTip, someSettings, START, status } from "../../support/queue.ts";
+import { settings } from "./settings.ts";
 
 const runs = Number(process.env["PROPERTY_RUNS"] ?? 250);
 
 const number = fc.integer({ min: 1, max: 5 });
 const entry = number.map((n) => entryId(`e${n}`));
 const run = fc.integer({ min: 1, max: 12 }).map((n) => runId(`q-${n}`));
-const sha = fc.constantFrom("T0", "T1", "commit-q-1", "commit-q-2", "head1", "head2").map(commitSha);
+const sha = fc.constantFrom("T0", "T0", "T0", "T1", "commit-q-1", "head1").map(commitSha);
 const time = fc.nat(5).map((n) => epochMs(START + n * HOUR_MS));
 const what = fc.constantFrom("", "it broke", "something else");
 const wish = fc.record({ by: what, at: time });
@@ -30,7 +32,7 @@ const priority = fc.record({ value: fc.integer({ min: 0, max: 255 }), byDefault:
 
 const facts: fc.Arbitrary<PullRequestFacts> = fc
   .record({
-    state: fc.constantFrom("OPEN" as const, "OPEN" as const, "CLOSED" as const, "MERGED" as const),
+    state: fc.constantFrom("OPEN" as const, "OPEN" as const, "OPEN" as const, "CLOSED" as const, "MERGED" as const),
     draft: fc.boolean(),
     headSha: sha,
     baseBranch: fc.constantFrom("main", "main", "other"),
@@ -42,6 +44,9 @@ const facts: fc.Arbitrary<PullRequestFacts> = fc
     ),
     judgedOn: fc.option(sha),
     obstacle: fc.option(what),
+    own: fc.option(
+      fc.record({ tip: sha, tree: fc.constant(treeSha("t")), statuses: fc.constant([status("unit", "SUCCESS")]) }),
+    ),
   })
   .map((change) => aPullRequest(1, change));
 
@@ -53,6 +58,7 @@ const statuses = fc.array(
       "PENDING" as const,
       "SUCCESS" as const,
       "SUCCESS" as const,
+      "SUCCESS" as const,
       "FAILURE" as const,
       "ERROR" as const,
     ),
@@ -62,18 +68,19 @@ const statuses = fc.array(
   { maxLength: 3 },
 );
 
+const targets: fc.Arbitrary<Targets> = fc.oneof(
+  fc.constant({ kind: "ALL" as const }),
+  fc.record({ kind: fc.constant("SET" as const), digest: fc.constantFrom("", "a", "b"), count: fc.nat(2) }),
+);
+
 const config = fc
   .record({
-    concurrency: fc.integer({ min: 1, max: 3 }),
-    retriesBeforeFailure: fc.nat(3),
-    testingTimeoutMinutes: fc.constantFrom(0, 60),
     notReadyTimeoutHours: fc.constantFrom(0, 3),
-    mode: fc.constantFrom("SINGLE" as const, "PARALLEL" as const),
     requiredStatuses: fc.constantFrom<readonly string[] | null>(null, [], ["unit"], ["lint"]),
   })
-  .chain((settings) =>
+  .chain((others) =>
     fc.record({
-      settings: fc.constant(someSettings(settings)),
+      settings: settings.map((chosen) => someSettings({ ...chosen, ...others })),
       operator: fc.record({
         state: fc.constantFrom("RUNNING" as const, "PAUSED" as const, "DRAINING" as const),
         reason: fc.option(what),
@@ -95,20 +102,23 @@ const notLanded = fc.oneof(
   fc.record({ kind: fc.constantFrom("CONFLICT" as const, "REFUSED" as const, "INFRASTRUCTURE" as const), what }),
 );
 
-const events: fc.Arbitrary<QueueEvent> = fc.oneof(
+const anything: fc.Arbitrary<QueueEvent> = fc.oneof(
   fc.constant({ type: "wake" as const }),
   fc.record({ type: fc.constant("configured" as const), config }),
-  fc.tuple(number, time, priority, fc.boolean()).map(([n, at, chosen, known]) => ({
-    type: "submitted" as const,
-    entry: aSubmission(n, at, { priority: chosen, ...(known ? {} : { pr: null }) }),
-  })),
+  fc
+    .tuple(number, time, priority, fc.boolean(), fc.option(targets), fc.boolean())
+    .map(([n, at, chosen, known, some, noBatch]) => ({
+      type: "submitted" as const,
+      entry: aSubmission(n, at, { priority: chosen, targets: some, noBatch, ...(known ? {} : { pr: null }) }),
+    })),
   fc.record({
     type: fc.constant("asked" as const),
     entry,
     asked: fc.oneof(
-      fc.record({ cancel: wish }),
       fc.record({ restart: wish }),
       fc.record({ priority }),
+      fc.record({ targets }),
+      fc.record({ targets }),
       fc.record({ cancel: wish, restart: wish, priority, noBatch: fc.boolean() }),
     ),
   }),
@@ -128,6 +138,14 @@ const events: fc.Arbitrary<QueueEvent> = fc.oneof(
     .tuple(fc.nat(12), tip, fc.array(sha, { maxLength: 2 }))
     .map(([read, [at, required], reached]) => ({ type: "tip" as const, read, tip: aTip(at, required), reached })),
   fc.record({ type: fc.constant("tip-missing" as const), read: fc.nat(12), what }),
+  fc.record({
+    type: fc.constant("targets-compared" as const),
+    entry,
+    number: fc.nat(9),
+    overlaps: fc.array(fc.nat(9), { maxLength: 4 }),
+    isolated: fc.boolean(),
+  }),
+  fc.record({ type: fc.constant("targets-computed" as const), entry, headSha: sha, targets }),
   run.map((id) => ({
     type: "run-built" as const,
     run: id,
@@ -164,25 +182,95 @@ const events: fc.Arbitrary<QueueEvent> = fc.oneof(
     .map(([of, attempt, why]) => ({ type: "not-landed" as const, landing: `${of}.${attempt}`, why })),
 );
 
+/** What would come if all went well. */
+const helpful: fc.Arbitrary<QueueEvent> = fc.oneof(
+  fc.constant({ type: "tip" as const, read: 0, tip: aTip("T0"), reached: [] }),
+  fc.tuple(number, targets).map(([n, some]) => ({
+    type: "submitted" as const,
+    entry: aSubmission(n, START, { targets: some }),
+  })),
+  run.map((id) => ({ type: "run-built" as const, run: id, commit: commitSha(`commit-${id}`), tree: treeSha("t") })),
+  fc.record({
+    type: fc.constant("statuses" as const),
+    run,
+    repeats: fc.constant(0),
+    statuses: fc.constantFrom([status("unit", "SUCCESS"), status("lint", "SUCCESS")], [status("unit", "FAILURE")]),
+    complete: fc.constant(true),
+    readAt: fc.constant(null),
+  }),
+  sha.map((to) => ({
+    type: "landed" as const,
+    landing: "",
+    tip: aTip(to),
+    trees: "EQUAL" as const,
+    entries: [],
+    onMovedTip: false,
+  })),
+  fc.constant({ type: "targets-compared" as const, entry: entryId("e1"), number: 1, overlaps: [], isolated: false }),
+);
+const events = fc.oneof({ weight: 3, arbitrary: helpful }, { weight: 2, arbitrary: anything });
+
+/** All of what is landing landed, or a part of it. */
+function landedOf(state: QueueState, event: Extract<QueueEvent, { type: "landed" }>, aim: number): QueueEvent {
+  const group = state.landing?.group ?? [];
+  return { ...event, landing: state.landing?.id ?? "", entries: aim === 1 ? group.slice(1) : group };
+}
+
+/** A run that waits for an answer of this kind. */
+function runFor(state: QueueState, event: Extract<QueueEvent, { run: RunId }>, aim: number): QueueEvent {
+  const phases = event.type === "statuses" ? ["TESTING", "REPEATING", "FAILED"] : ["BUILDING", "TESTING"];
+  const fitting = [...state.runs.values()].filter((one) => phases.includes(one.phase));
+  const found = fitting[aim % Math.max(1, fitting.length)];
+  if (found === undefined) return event;
+  return event.type === "statuses"
+    ? { ...event, run: found.id, repeats: found.repeats, complete: true }
+    : { ...event, run: found.id };
+}
+
 /** Answers are about what is under way more often than chance would have it, or little would ever happen. */
 function aimed(state: QueueState, event: QueueEvent, aim: number): QueueEvent {
   if (aim === 0) return event;
-  const started = [...state.runs.keys()];
-  if ("run" in event) return { ...event, run: started[aim % Math.max(1, started.length)] ?? event.run };
-  if (event.type === "tip" || event.type === "tip-missing") return { ...event, read: state.tipRead ?? event.read };
-  if (event.type === "landed" || event.type === "not-landed") return { ...event, landing: state.landing?.id ?? "" };
-  return event;
+  const waiting = [...state.entries.values()].find((one) => one.comparing !== null);
+  const known = [...state.entries.values()].find((one) => "prNumber" in event && one.prNumber === event.prNumber);
+  switch (event.type) {
+    case "run-built":
+    case "run-not-built":
+    case "run-broken":
+    case "statuses":
+      return runFor(state, event, aim);
+    case "tip":
+    case "tip-missing":
+      return { ...event, read: state.tipRead ?? event.read };
+    case "landed":
+      return landedOf(state, event, aim);
+    case "not-landed":
+      return { ...event, landing: state.landing?.id ?? "" };
+    case "pull-request": {
+      const { headSha, baseBranch } = known?.pr ?? event.facts;
+      return aim === 1 ? event : { ...event, facts: { ...event.facts, headSha, baseBranch, draft: false } };
+    }
+    case "targets-compared":
+      return waiting === undefined ? event : { ...event, entry: waiting.id, number: waiting.comparing?.number ?? 0 };
+    case "wake":
+    case "configured":
+    case "submitted":
+    case "asked":
+    case "news":
+    case "pull-request-unknown":
+    case "targets-computed":
+      return event;
+  }
 }
 
 describe("whatever comes in, in whatever order", () => {
   it("step is total, ends, and keeps every promise", () => {
     const steps = fc.array(fc.tuple(events, fc.nat(6), fc.nat(4)), { maxLength: 120, size: "max" });
     fc.assert(
-      fc.property(steps, (all) => {
-        let state = aState({ concurrency: 2 });
+      fc.property(settings, steps, (chosen, all) => {
+        let state = aState(chosen);
         let now = START;
         for (const [event, aim, pause] of all) {
-          now = epochMs(now + pause * 20 * 60_000);
+          now = epochMs(now + pause * pause * 60_000);
           let next = aimed(state, event, aim);
           for (let more = true, count = 0; more; count += 1) {
             const decision = step(state, next, now);
