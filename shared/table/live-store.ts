@@ -118,14 +118,22 @@ function stateOf(
   entries: readonly StoredEntry[],
   runs: readonly Run[],
 ): QueueState {
-  const live = entries.filter((one) => one.seen).map((one) => one.entry);
+  // As the engine had them before they were written: whatever it finds first of several is then the same.
+  const live = entries
+    .filter((one) => one.seen)
+    .map((one) => one.entry)
+    .sort((a, b) => a.submittedAt - b.submittedAt || a.prNumber - b.prNumber);
+  const started = [...runs].sort((a, b) => numberOf(a.id) - numberOf(b.id));
   return {
     ...meta.known,
     config,
     entries: new Map<EntryId, Entry>(live.map((entry) => [entry.id, entry])),
-    runs: new Map<RunId, Run>(runs.map((run) => [run.id, run])),
+    runs: new Map<RunId, Run>(started.map((run) => [run.id, run])),
   };
 }
+
+/** A run's id ends with its number in the queue. */
+const numberOf = (id: RunId): number => Number(id.slice(id.lastIndexOf("-") + 1));
 
 async function degrade(table: Table, key: QueueKey, what: string, retryAt: number): Promise<void> {
   const degraded = { what, retryAt };

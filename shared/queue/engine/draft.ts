@@ -60,7 +60,7 @@ export class Draft extends ThawedQueue {
   private track: Track | undefined;
   private clearing: ReadonlyMap<EntryId, Run> | undefined;
   private readonly standings = new Map<RunId, Standing>();
-  private readonly index: RunIndex;
+  private index: RunIndex;
 
   constructor(state: QueueState, now: EpochMs) {
     super(state);
@@ -163,8 +163,10 @@ export class Draft extends ThawedQueue {
 
   /** Gives a run to other entries of its content: the last part of a batch that is taken apart. */
   regroup(run: Run): void {
-    this.forget(run);
+    this.standings.delete(run.id);
     this.setRun(run);
+    // Its place among the runs stays: what is decided must not depend on which of two equals was touched last.
+    this.index = new RunIndex(this.runs.values());
   }
 
   private forget(run: Run): boolean {

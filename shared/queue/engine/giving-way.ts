@@ -38,6 +38,8 @@ export function leastLikelyRun(draft: Draft, chances: Chances): { run: Run; chan
   let least: { run: Run; chance: number } | undefined;
   for (const run of draft.runs.values()) {
     if (run.kind !== "MAIN" || (run.phase !== "TESTING" && run.phase !== "BUILDING")) continue;
+    // What has only just begun is given its time: what is likeliest may change several times in one moment.
+    if (run.startedAt === draft.now) continue;
     // An urgent one would take a slot back at once, and so for ever. And so it would go on where its end made another
     // outcome of its entries the likeliest: what it gave way to would then not be needed any more.
     if (hasUrgent(draft, run.group) || hasFailedBesides(draft, run)) continue;

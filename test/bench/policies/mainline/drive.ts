@@ -6,7 +6,14 @@ import { type EntryId, entryId, queueId, type RunId } from "../../../../shared/k
 import { type EpochMs, later } from "../../../../shared/kernel/time.ts";
 import { newQueue } from "../../../../shared/queue/engine/new-queue.ts";
 import { step } from "../../../../shared/queue/engine/step.ts";
-import type { Effect, Entry, QueueConfig, QueueEvent, QueueState } from "../../../../shared/queue/engine/types.ts";
+import type {
+  Decision,
+  Effect,
+  Entry,
+  QueueConfig,
+  QueueEvent,
+  QueueState,
+} from "../../../../shared/queue/engine/types.ts";
 import { type QueueSettingsPatch, resolveSettings } from "../../../../shared/schemas/queue-settings.ts";
 import { aPullRequest, aSubmission, aTip, START, status } from "../../../support/queue.ts";
 import { isDecided, type Ledger, newLedger, noteEjected, noteLanded } from "../ledger.ts";
@@ -30,6 +37,7 @@ type Drive = {
   readonly landedAt: Map<string, number>;
   readonly built: Map<RunId, Built>;
   readonly inbox: QueueEvent[];
+  readonly watch: Watch;
   state: QueueState;
   now: EpochMs;
   wakeAt: EpochMs | undefined;
@@ -41,7 +49,10 @@ const changeOf = (prNumber: number): number => prNumber - 1;
 const sinceStart = (at: EpochMs): number => at - START;
 const tipAfter = (landed: number) => aTip(`tip-${landed}`, [CHECK]);
 
-export function drive(world: World, settings: QueueSettingsPatch): Ledger {
+/** Is told each decision of the engine, when it is made. */
+export type Watch = (decision: Decision, nowMs: number) => void;
+
+export function drive(world: World, settings: QueueSettingsPatch, watch: Watch = () => {}): Ledger {
   const concurrency = Math.min(1000, world.workers);
   const config: QueueConfig = {
     settings: resolveSettings({ mode: "PARALLEL", concurrency, ...settings }),
@@ -59,6 +70,7 @@ export function drive(world: World, settings: QueueSettingsPatch): Ledger {
     landedAt: new Map([["tip-0", 0]]),
     built: new Map(),
     inbox: [],
+    watch,
     state: newQueue(queueId("bench"), "main", config),
     now: START,
     wakeAt: undefined,
@@ -85,11 +97,13 @@ export function drive(world: World, settings: QueueSettingsPatch): Ledger {
 function goOn(drive: Drive): void {
   for (let event = drive.inbox.shift(); event !== undefined; event = drive.inbox.shift()) {
     const decision = step(drive.state, event, drive.now);
+    drive.watch(decision, sinceStart(drive.now));
     drive.state = decision.state;
     drive.wakeAt = decision.wakeAt;
     for (const effect of decision.effects) perform(drive, effect);
     for (const entry of decision.endedEntries) noteEnd(drive, entry);
-    if (decision.more) drive.inbox.push({ type: "wake" });
+    // What is left of this decision comes before what follows from it.
+    if (decision.more) drive.inbox.unshift({ type: "wake" });
   }
 }
 
