@@ -18,7 +18,7 @@ export function meddle({ world, mail }: Stage, number: number, b: number): void 
   const { facts } = world.pr(number);
   const act = b % 11;
   if (act === 0) world.push(number);
-  else if (act === 1) world.change(number, { state: "CLOSED" });
+  else if (act === 1 && facts.state === "OPEN") world.change(number, { state: "CLOSED" });
   else if (act === 2 && facts.state === "CLOSED") world.change(number, { state: "OPEN" });
   else if (act === 3) world.change(number, { draft: !facts.draft });
   else if (act === 4) world.change(number, { baseBranch: facts.baseBranch === "main" ? "other" : "main" });

@@ -87,8 +87,10 @@ export class Oracle {
     if (this.isLanding(id) || this.cleared.has(id)) return true;
     const entry = this.state.entries.get(id);
     if (entry === undefined || entry.state === "PENDING_FAILURE") return false;
-    const opponent = entry.conflictsWith === null ? undefined : this.state.entries.get(entry.conflictsWith);
-    return !isLive(opponent) || opponent.state === "PENDING_FAILURE";
+    if (entry.conflictsWith === null) return true;
+    // Whom it conflicts with has landed, if it is gone: the host is still to say that it can be merged all the same.
+    const opponent = this.state.entries.get(entry.conflictsWith);
+    return opponent !== undefined && (!isLive(opponent) || opponent.state === "PENDING_FAILURE");
   }
 
   /** Those ahead that are assumed not to land, if each outcome is the likelier one. */
