@@ -30,6 +30,16 @@ export type TableWorld = {
 export class Weather {
   stormUntil = 0;
   calls = 0;
+  private minute = 0;
+  private before = 0;
+
+  /** So far in the present minute. */
+  callsInAMinute(now: number): number {
+    const minute = Math.floor(now / 60_000);
+    if (minute !== this.minute) this.before = this.calls;
+    this.minute = minute;
+    return this.calls - this.before;
+  }
 }
 
 /** How one command of the SDK stands, over all its attempts. */

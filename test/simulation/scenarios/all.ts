@@ -85,6 +85,16 @@ const PEOPLE: readonly Scenario[] = [
     medianMinutes: 6,
   },
   {
+    name: "tests are restarted again and again",
+    prs: { 1: {} },
+    acts: [
+      ...submits(1),
+      ...Array.from({ length: 15 }, () => ({ when: { pr: 1, is: "TESTING" }, restart: 1 }) as const),
+    ],
+    ends: { 1: "MERGED" },
+    medianMinutes: 10,
+  },
+  {
     name: "the queue is paused, and goes on",
     prs: { 1: {}, 2: {} },
     acts: [
