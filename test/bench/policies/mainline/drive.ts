@@ -93,17 +93,24 @@ export function drive(world: World, settings: QueueSettingsPatch, watch: Watch =
   }
 }
 
-/** Feeds the engine until it has nothing more to say. */
+/**
+ * Feeds the engine until it has nothing more to say: first all that is known, then what follows from it is done, by its
+ * key, as the service's outbox does it.
+ */
 function goOn(drive: Drive): void {
-  for (let event = drive.inbox.shift(); event !== undefined; event = drive.inbox.shift()) {
-    const decision = step(drive.state, event, drive.now);
-    drive.watch(decision, sinceStart(drive.now));
-    drive.state = decision.state;
-    drive.wakeAt = decision.wakeAt;
-    for (const effect of decision.effects) perform(drive, effect);
-    for (const entry of decision.endedEntries) noteEnd(drive, entry);
-    // What is left of this decision comes before what follows from it.
-    if (decision.more) drive.inbox.unshift({ type: "wake" });
+  while (drive.inbox.length > 0) {
+    const effects: Effect[] = [];
+    for (let event = drive.inbox.shift(); event !== undefined; event = drive.inbox.shift()) {
+      const decision = step(drive.state, event, drive.now);
+      drive.watch(decision, sinceStart(drive.now));
+      drive.state = decision.state;
+      drive.wakeAt = decision.wakeAt;
+      effects.push(...decision.effects);
+      for (const entry of decision.endedEntries) noteEnd(drive, entry);
+      if (decision.more && drive.inbox.length === 0) drive.inbox.push({ type: "wake" });
+    }
+    effects.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+    for (const effect of effects) perform(drive, effect);
   }
 }
 
