@@ -137,6 +137,12 @@ describe("a batch", () => {
     expect(queue.entry(3)).toMatchObject({ state: "PENDING", conflictsWith: id(1) });
   });
 
+  it("is finished as one when batching is turned off", () => {
+    const queue = batching().submits(1, 2, 3).builds(1).sets({ batch: false }).submits(4, 5);
+    expect(groups(queue)).toBe("1+2+3 | 4 | 5");
+    expect(queue.restarts(1).builds(1).passes(1).lands().states()).toMatchObject({ 1: "MERGED", 3: "MERGED" });
+  });
+
   it("restarted by a user is tested again as one", () => {
     const queue = batching().submits(1, 2, 3).builds(1).forgets().restarts(2);
     expect(queue.moves()).toContain("#3 TESTING > PENDING (RESTARTED_BY_USER)");

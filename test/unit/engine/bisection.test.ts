@@ -168,6 +168,66 @@ describe("a part", () => {
   });
 });
 
+describe("a batch that failed behind one that failed", () => {
+  const both = () =>
+    aQueue({ ...BATCHES, batchingMinSize: 2, bisectionConcurrency: 4 })
+      .opens()
+      .submits(1, 2, 3, 4)
+      .builds(1, 3)
+      .fails(3)
+      .fails(1);
+
+  it("waits until that one is settled, and is then taken apart by its own failure", () => {
+    const queue = both();
+    expect([parts(queue), queue.states()[3]]).toEqual(["1, 2 on 1", "PENDING_FAILURE"]);
+    queue.builds(1, 2).passes(1).lands().passes(2).lands();
+    expect(parts(queue)).toBe("3, 4 on 3");
+  });
+
+  it("is tested anew where the other held a culprit", () => {
+    const queue = both().builds(1, 2).fails(1);
+    expect([parts(queue), queue.states()]).toMatchObject(["2", { 1: "FAILED", 3: "PENDING", 4: "PENDING" }]);
+    expect(queue.contents(3)[0]).toBe("2+3+4");
+  });
+});
+
+describe("with one bisection slot", () => {
+  it("the parts are tested one after the other, to the very last", () => {
+    const queue = failed({ bisectionConcurrency: 1 });
+    const seen: string[] = [];
+    const verdicts: Readonly<Record<number, boolean>> = { 1: true, 2: true, 3: false, 4: true };
+    for (let round = 0; round < 20 && queue.state.entries.size > 0; round += 1) {
+      const run = [...queue.state.runs.values()].find((one) => one.phase === "BUILDING");
+      if (run === undefined) break;
+      seen.push(parts(queue));
+      const isGood = [...run.predecessors, ...run.group].every((one) => verdicts[Number(one.slice(1))]);
+      queue.builtRun(run.id).reportsOn(run.id, { unit: isGood ? "SUCCESS" : "FAILURE" });
+      if (queue.state.landing !== null) queue.lands();
+    }
+    expect(seen).toEqual(["1+2", "3+4 on 1+2", "3", "4"]);
+    expect(queue.states()).toEqual({ 1: "MERGED", 2: "MERGED", 3: "FAILED", 4: "MERGED" });
+  });
+});
+
+describe("while a batch is taken apart", () => {
+  it("a member that becomes urgent goes ahead alone, and the rest is one batch again on top of it", () => {
+    const queue = failed().builds(1, 3).prioritises(4, 0);
+    expect([queue.state.bisections, queue.contents(4), queue.contents(1)]).toEqual([[], ["4"], ["4+1+2+3"]]);
+  });
+
+  it("batching may be turned off: it is taken apart all the same", () => {
+    const queue = failed().sets({ batch: false }).builds(1, 3).passes(1).lands().passes(3).lands();
+    expect(new Set(Object.values(queue.states()))).toEqual(new Set(["MERGED"]));
+  });
+
+  it("the mode may be switched: it is finished in the old one", () => {
+    const queue = failed().sets({ mode: "PARALLEL" }).builds(1, 3).passes(1).lands();
+    expect([queue.state.mode, queue.states()[3]]).toEqual(["SINGLE", "TESTING"]);
+    queue.passes(3).lands();
+    expect([queue.state.mode, queue.state.bisections]).toEqual(["PARALLEL", []]);
+  });
+});
+
 describe("a bisection in lanes", () => {
   const laned = () =>
     aLanedQueue(BATCHES).opens().brings(8, "z", { noBatch: true }).brings(1, "a").brings(2, "a").brings(3, "a");

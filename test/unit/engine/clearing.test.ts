@@ -64,6 +64,43 @@ describe("a pass of a successor clears nobody", () => {
   });
 });
 
+describe("a run that is older than a landing that overlaps what it holds", () => {
+  it("clears nobody where it left out what landed, however late its pass is told", () => {
+    const queue = testing([1, 2, 3], { ...OPTIMISTIC, retriesBeforeFailure: 1 })
+      .fails(1)
+      .builds(2, 3);
+    // Tested without #1, which failed; then a repeat passes, and it lands.
+    const without = queue.run(3, "TESTING");
+    expect(without.assumedOut).toEqual([id(1)]);
+    queue.passes(1).lands().forgets().reportsOn(without.id, { unit: "SUCCESS" });
+    expect([queue.moves(), queue.state.landing]).toEqual([[], null]);
+  });
+
+  it("clears nobody that it holds behind what landed, though it is the newest", () => {
+    const queue = testing([1, 2, 3], { ...OPTIMISTIC, retriesBeforeFailure: 1 })
+      .fails(1)
+      .builds(2, 3);
+    queue.reportsOn(queue.run(3, "TESTING").id, { unit: "SUCCESS" });
+    // While #1 may still land, it proves nothing of #2; when #1 has landed, it proves nothing at all.
+    expect(queue.states()).toEqual({ 1: "PENDING_FAILURE", 2: "TESTING", 3: "TESTS_PASSED" });
+    expect(queue.passes(1).lands().states()).toEqual({ 1: "MERGED", 2: "TESTING", 3: "TESTING" });
+  });
+
+  it("clears nobody whose targets have come to overlap what landed", () => {
+    const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a").brings(2, "b").brings(3, "b").builds(1, 2, 3);
+    const late = queue.run(3).id;
+    queue.passes(1).lands().impacts(2, "a b").forgets().reportsOn(late, { unit: "SUCCESS" });
+    expect([queue.moves(), queue.state.landing, queue.states()[2]]).toEqual([[], null, "PENDING"]);
+    expect(queue.contents(3)).toEqual(["2+3"]);
+  });
+
+  it("clears those of another lane all the same", () => {
+    const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a").brings(2, "b").brings(3, "b").builds(1, 2, 3);
+    queue.passes(1).lands().reportsOn(queue.run(3).id, { unit: "SUCCESS" });
+    expect(queue.state.landing).toMatchObject({ run: "q-3", group: [id(2), id(3)], expectedTip: "commit-q-1" });
+  });
+});
+
 describe("a failure that a successor may clear", () => {
   it("does not wait for one whose test cannot be built, because two in it conflict", () => {
     const queue = aQueue({ ...OPTIMISTIC, pendingFailureDepth: 3 })
