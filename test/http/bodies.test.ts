@@ -111,7 +111,11 @@ async function storedSet(prNumber: number, sha: string) {
   if (found?.targets.kind !== "SET") throw new Error("no set");
   const hashes = (await store.hashes(org, [found.targets])).get(found.targets.digest);
   table.client.destroy();
-  return { ...found.targets, shown: found.shown, hashes: Buffer.from(hashes?.buffer ?? new ArrayBuffer()).toString("hex") };
+  return {
+    ...found.targets,
+    shown: found.shown,
+    hashes: Buffer.from(hashes?.buffer ?? new ArrayBuffer()).toString("hex"),
+  };
 }
 
 const hexOf = (targets: readonly string[]): string => Buffer.from(hashesOf(targets)).toString("hex");
