@@ -57,6 +57,14 @@ describe("a batch", () => {
     expect(groups(queue.waits(1))).toBe("1+2");
   });
 
+  it("forms as soon as one of it has waited long enough, also where that is not the first in order", () => {
+    const queue = batching()
+      .submits(1)
+      .after(9 * MINUTE_MS);
+    queue.submitsWith(2, { priority: { value: 50, byDefault: false } }).waits(MINUTE_MS);
+    expect([queue.order(), groups(queue)]).toEqual([[2, 1], "2+1"]);
+  });
+
   it("of one that nobody joined is a test of one", () => {
     const queue = batching().submits(1).sleeps();
     expect([groups(queue), queue.entry(1).group, queue.state.totals.batches]).toEqual(["1", null, 0]);

@@ -25,8 +25,8 @@ const permits = (config: Partial<QueueConfig>, change: Partial<QueueState> = {})
   const { state } = testing([1]);
   return permitsOf({ ...state, config: { ...state.config, ...config }, ...change }, START);
 };
-const one = testing([1]).entry(1);
-const urgent = { ...one, priority: { value: 0, byDefault: false } };
+const one = () => testing([1]).entry(1);
+const urgent = () => ({ ...one(), priority: { value: 0, byDefault: false } });
 
 describe("what the queue may do", () => {
   it("is all, where nothing brakes it", () => {
@@ -39,12 +39,12 @@ describe("what the queue may do", () => {
       isOpen: true,
       changesAt: undefined,
     });
-    expect([free.admits(one), free.starts(one), free.lands(one)]).toEqual([true, true, true]);
+    expect([free.admits(one()), free.starts(one()), free.lands(one())]).toEqual([true, true, true]);
   });
 
   it("under PAUSED is nothing, and under DRAINING all but admitting", () => {
     const paused = permits({ operator: operator("PAUSED") });
-    expect([paused.admits(one), paused.starts(one), paused.lands(one), paused.isOpen]).toEqual([
+    expect([paused.admits(one()), paused.starts(one()), paused.lands(one()), paused.isOpen]).toEqual([
       false,
       false,
       false,
@@ -53,7 +53,7 @@ describe("what the queue may do", () => {
     expect(paused).toMatchObject({ state: "PAUSED", since: START + 7 });
     expect(paused.reason).toMatch(/^set by an operator at 2023-/u);
     const draining = permits({ operator: operator("DRAINING", false, "release") });
-    expect([draining.admits(one), draining.starts(one), draining.lands(one), draining.reason]).toEqual([
+    expect([draining.admits(one()), draining.starts(one()), draining.lands(one()), draining.reason]).toEqual([
       false,
       true,
       true,
@@ -68,15 +68,15 @@ describe("what the queue may do", () => {
     ["a hold of the service", {}, { holds: [hold] }, false],
   ])("urgent ones pass %s or not", (_, config, change, passes) => {
     const found = permits(config, change);
-    expect([found.admits(urgent), found.starts(urgent), found.lands(urgent)]).toEqual([passes, passes, passes]);
-    expect([found.starts(one), found.state]).toEqual([false, "PAUSED"]);
+    expect([found.admits(urgent()), found.starts(urgent()), found.lands(urgent())]).toEqual([passes, passes, passes]);
+    expect([found.starts(one()), found.state]).toEqual([false, "PAUSED"]);
   });
 
   it("in a change of modes admits nobody, urgent or not", () => {
     const { settings } = testing([1]).state.config;
     const switching = permits({ settings: { ...settings, mode: "PARALLEL" } });
     expect(switching).toMatchObject({ state: "SWITCHING_MODES", brakes: [{ urgentPasses: false }] });
-    expect([switching.admits(urgent), switching.starts(one), switching.lands(one)]).toEqual([false, true, true]);
+    expect([switching.admits(urgent()), switching.starts(one()), switching.lands(one())]).toEqual([false, true, true]);
   });
 
   it("is what the strictest of all allows, by its own reason", () => {
@@ -89,7 +89,7 @@ describe("what the queue may do", () => {
 
   it("in a window that drains is what DRAINING allows", () => {
     const draining = permits({ windows: [window({ action: "DRAIN" })] });
-    expect([draining.state, draining.starts(one), draining.admits(one)]).toEqual(["DRAINING", true, false]);
+    expect([draining.state, draining.starts(one()), draining.admits(one())]).toEqual(["DRAINING", true, false]);
     expect(draining.reason).toBe("maintenance window until 2023-11-14T23:13:20.000Z");
   });
 

@@ -63,24 +63,24 @@ describe("how likely an entry lands", () => {
   const run = (change: Partial<Run>): Run => ({ ...testing([1]).run(1), phase: "FAILED", ...change });
   const estimates = { fault: 0.1, flake: 0.2 };
 
-  it.each([
-    ["passed", entry({ state: "TESTS_PASSED" }), undefined, 0.99],
-    ["passed, after a repeat", entry({ state: "TESTS_PASSED" }), run({ repeats: 1 }), 0.99],
-    ["tested", entry({ state: "TESTING" }), undefined, 0.9],
-    ["waiting", entry({ state: "PENDING" }), undefined, 0.9],
-    ["waiting for one that it conflicts with", entry({ state: "PENDING", conflictsWith: id(7) }), undefined, 0.1],
-    ["tested, and in conflict with one", entry({ state: "TESTING", conflictsWith: id(7) }), undefined, 0.9],
-    ["failed, by a run that is not known", entry({ state: "PENDING_FAILURE" }), undefined, 0.9],
-    ["failed", entry({ state: "PENDING_FAILURE" }), run({}), goodAfter(estimates, 1)],
-    [
-      "failed, being repeated",
-      entry({ state: "PENDING_FAILURE" }),
-      run({ phase: "REPEATING", repeats: 1 }),
-      goodAfter(estimates, 1),
-    ],
-    ["failed twice", entry({ state: "PENDING_FAILURE" }), run({ repeats: 1 }), goodAfter(estimates, 2)],
+  const afterOne = (0.9 * 0.2) / (0.9 * 0.2 + 0.1);
+  const afterTwo = (0.9 * 0.2 * 0.2) / (0.9 * 0.2 * 0.2 + 0.1);
+
+  it.each<[string, Partial<Entry>, Partial<Run> | undefined, number]>([
+    ["passed", { state: "TESTS_PASSED" }, undefined, 0.99],
+    ["passed, after a repeat", { state: "TESTS_PASSED" }, { repeats: 1 }, 0.99],
+    ["tested", { state: "TESTING" }, undefined, 0.9],
+    ["waiting", { state: "PENDING" }, undefined, 0.9],
+    ["waiting for one that it conflicts with", { state: "PENDING", conflictsWith: id(7) }, undefined, 0.1],
+    ["tested, and in conflict with one", { state: "TESTING", conflictsWith: id(7) }, undefined, 0.9],
+    ["failed, by a run that is not known", { state: "PENDING_FAILURE" }, undefined, 0.9],
+    ["tested again after a failure", { state: "TESTING" }, {}, 0.9],
+    ["failed", { state: "PENDING_FAILURE" }, {}, afterOne],
+    ["failed, being repeated", { state: "PENDING_FAILURE" }, { phase: "REPEATING", repeats: 1 }, afterOne],
+    ["failed twice", { state: "PENDING_FAILURE" }, { repeats: 1 }, afterTwo],
   ])("%s", (_, one, failed, expected) => {
-    expect(chanceToLand(estimates, one, failed, 1)).toBeCloseTo(expected, 12);
+    const by = failed === undefined ? undefined : run(failed);
+    expect(chanceToLand(estimates, entry(one), by, 1)).toBeCloseTo(expected, 12);
   });
 
   it("failed, with others that may be at fault", () => {

@@ -2,17 +2,17 @@ import { describe, expect, it } from "vitest";
 import { isOutdated, missingOf } from "../../../shared/queue/engine/readiness.ts";
 import type { Entry, HostTrouble } from "../../../shared/queue/engine/types.ts";
 import { targetsOf } from "../../support/laned-queue.ts";
-import { aPullRequest, aQueue, aTip, sha } from "../../support/queue.ts";
+import { aPullRequest, aQueue, aTip, sha, START } from "../../support/queue.ts";
 
-const known = aQueue().opens().submits(1).entry(1);
+const known = () => aQueue().opens().submits(1).entry(1);
 const missing = (change: Partial<Entry>, state: Partial<Parameters<typeof missingOf>[0]> = {}) =>
-  missingOf({ branch: "main", tip: aTip("T0"), mode: "SINGLE", ...state }, { ...known, ...change });
+  missingOf({ branch: "main", tip: aTip("T0"), mode: "SINGLE", ...state }, { ...known(), ...change });
 const kinds = (...of: Parameters<typeof missing>) => missing(...of).map((one) => one.kind);
 const trouble = (kind: HostTrouble["kind"]): HostTrouble => ({
   kind,
   what: "the words",
   count: 1,
-  retryAt: known.submittedAt,
+  retryAt: START,
 });
 
 describe("what is missing", () => {
