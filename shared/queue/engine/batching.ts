@@ -20,7 +20,7 @@ export type Forming = Pick<QueueState, "config" | "entries" | "mode" | "totals" 
 export type Formed = { readonly members: readonly EntryId[]; readonly waitsUntil: EpochMs | undefined };
 
 /**
- * The batch that begins with this group. It forms when the target size is reached, when the first has waited the
+ * The batch that begins with this group. It forms when the target size is reached, when one of it has waited the
  * maximum time, when the queue admits nobody, or when somebody behind depends on it who may not join. With a maximum
  * wait of 0 nobody waits for a batch: one forms only as far as more entries wait than there are slots.
  */
@@ -33,7 +33,7 @@ export function batchFrom(forming: Forming, seed: Group, permits: Permits): Form
   const size = underLoad ? sizeUnderLoad(forming, permits) : batchingMinSize;
   const { members, sealed } = gather(forming, seed, size, permits, underLoad);
   if (underLoad || members.length >= size || sealed || !permits.isOpen) return { members, waitsUntil: undefined };
-  const deadlines = seed.members.flatMap((id) => deadlineOf(forming, id));
+  const deadlines = members.flatMap((id) => deadlineOf(forming, id));
   const until = deadlines.length === 0 ? undefined : earliest(...deadlines);
   return { members, waitsUntil: until !== undefined && until > forming.now ? until : undefined };
 }
