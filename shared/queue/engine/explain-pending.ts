@@ -1,3 +1,4 @@
+import { entryId } from "../../kernel/ids.ts";
 import { toRfc3339 } from "../../kernel/time.ts";
 import { batchFrom, type Formed } from "./batching.ts";
 import type { Draft } from "./draft.ts";
@@ -6,7 +7,7 @@ import type { Group } from "./line.ts";
 import { chancesNow, chanceOnPath, isWorthIt } from "./paths.ts";
 import { permitsOf } from "./permits.ts";
 import { isInProgress } from "./run-index.ts";
-import { assumptionsFor, freeSlots } from "./runs.ts";
+import { assumptionsFor, cannotBeBuilt, freeSlots } from "./runs.ts";
 import { type Blocker, blocker, matesOf, named, names, type Told, told, undecidedAheadOf } from "./telling.ts";
 import type { Broken, Entry } from "./types.ts";
 
@@ -82,6 +83,7 @@ function waiting(draft: Draft, entry: Entry): readonly Blocker[] {
   if (freeSlots(draft, kind) < 1) return [slotsBlocker(draft, kind)];
   return [
     ...unlikely(draft, group),
+    ...conflictAhead(draft, group),
     ...batchBlocker(draft, group),
     blocker("START", "its test starts in a moment"),
   ].slice(0, 1);
@@ -97,6 +99,21 @@ function unlikely(draft: Draft, group: Group): readonly Blocker[] {
   const message = `${names(ahead)} ahead of it are undecided: a test now would be needed in ${percent} of 100 cases`;
   return [blocker("UNDECIDED_PREDECESSORS", message, ahead[0]?.prNumber ?? null)];
 }
+
+/** Two of those ahead conflict in text, and both are likely to land: no test can hold both. */
+function conflictAhead(draft: Draft, group: Group): readonly Blocker[] {
+  const on = assumptionsFor(draft, group);
+  if (!cannotBeBuilt(draft, group, on)) return [];
+  const [one] = named(draft, on.predecessors).filter(({ conflictsWith }) =>
+    on.predecessors.includes(conflictsWith ?? NOBODY),
+  );
+  const [other] = named(draft, one?.conflictsWith === null || one === undefined ? [] : [one.conflictsWith]);
+  if (one === undefined || other === undefined) return [];
+  const message = `${names([other, one])} ahead of it conflict in text: one of them has to be settled first`;
+  return [blocker("CONFLICT", message, one.prNumber)];
+}
+
+const NOBODY = entryId("");
 
 function batchBlocker(draft: Draft, group: Group): readonly Blocker[] {
   const formed = formingWith(draft, group);

@@ -161,6 +161,15 @@ describe("the explanation of one that is", () => {
     expect(summary(queue, 1)).toBe("PR #1 failed unit in q-1: unit in q-1: the repeat waits for lint, still to come.");
   });
 
+  it("pending behind two that conflict with each other names both", () => {
+    const queue = aLanedQueue().opens().brings(2, "a").brings(3, "b").brings(1, "a b").builds(2, 3);
+    queue.cannotBuild(1, { kind: "CONFLICT", entry: id(3), with: id(2), paths: ["a.txt"] });
+    expect(queue.contents(1)).toEqual(["2+1"]);
+    expect(summary(queue.passes(3).restarts(1), 1)).toBe(
+      "PR #1 waits to be tested: PR #2, PR #3 ahead of it conflict in text: one of them has to be settled first.",
+    );
+  });
+
   it("ended says how and why", () => {
     const queue = testing([1], { retriesBeforeFailure: 0 }).fails(1);
     expect(explain(queue.state, queue.entry(1), queue.now)).toMatchObject({
