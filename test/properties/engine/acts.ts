@@ -28,9 +28,10 @@ export function meddle({ world, mail }: Stage, number: number, b: number): void 
   else if (act === 8) world.rebase(number);
   else {
     const other = world.pr(1 + (b % 8)).facts.headSha;
-    const pair = `${other}|${facts.headSha}`;
-    if (other !== facts.headSha)
-      (pick([world.clashes, world.textual, world.mended], b >> 3) ?? world.clashes).add(pair);
+    const kind = pick(["clashes", "textual", "mended"] as const, b >> 3) ?? "clashes";
+    // What conflicts in text does so from the first: not after it was merged once.
+    const isTooLate = kind === "textual" && world.impacts.has(other) && world.impacts.has(facts.headSha);
+    if (other !== facts.headSha && !isTooLate) world[kind].add(`${other}|${facts.headSha}`);
   }
   if (b % 4 !== 0) mail.push({ type: "news", prNumbers: [number], tip: null });
 }

@@ -144,12 +144,10 @@ export class Oracle {
     });
   }
 
-  /** It waits for one that it conflicts with in text, and that the run would contain. */
+  /** Two that the run would contain conflict in text. */
   private conflicts(group: NaiveGroup, out: readonly EntryId[]): boolean {
-    const ahead = this.ahead(group);
-    return this.entriesOf(group).some(
-      ({ conflictsWith }) => conflictsWith !== null && ahead.includes(conflictsWith) && !out.includes(conflictsWith),
-    );
+    const contained = [...this.ahead(group), ...group.members].filter((id) => !out.includes(id));
+    return contained.some((id) => contained.includes(this.state.entries.get(id)?.conflictsWith ?? ("" as EntryId)));
   }
 
   /** Groups that have no test although a slot is free and nothing says that it is not worth it. */

@@ -18,7 +18,8 @@ export function settle(player: Player): void {
   const operator = { state: "RUNNING", reason: null, since: player.now, allowUrgent: false } as const;
   player.world.target ??= ["base"];
   player.world.landings = "WHOLE";
-  player.tell({ type: "configured", config: { ...config, operator, windows: [], holdsClearedAt: player.now } });
+  // Windows stay: they end by themselves.
+  player.tell({ type: "configured", config: { ...config, operator, holdsClearedAt: player.now } });
   sweep(player);
   for (let round = 0; round < ROUNDS_MAX && isUnsettled(player); round += 1) if (!settleOnce(player)) break;
   if (!isUnsettled(player)) return;
