@@ -45,12 +45,8 @@ say(`${count} seeds from ${first} on, ${hours} hours of trouble each, in ${proce
 const notTried = await simulateMany({ seeds, hours, processes, done: heard });
 for (const what of notTried) say(what);
 say(`${done} seeds in ${minutes()} minutes`);
-say(
-  [...sums]
-    .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([name, times]) => `${times} ${name}`)
-    .join(", "),
-);
+for (const [name, times] of [...sums].toSorted(([one], [other]) => one.localeCompare(other)))
+  say(`${String(times).padStart(8)}  ${name}`);
 say(
   failed.length === 0
     ? "All promises were kept."

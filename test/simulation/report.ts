@@ -30,6 +30,9 @@ export const mintReport = (world: World, ms: number): Report => ({
   lastLines: world.book.lines,
 });
 
+/** Those with a colon are of one kind each: they are of interest only over many seeds. */
+const plain = (counts: ReadonlyMap<string, number>) => new Map([...counts].filter(([name]) => !name.includes(":")));
+
 const listed = (counts: ReadonlyMap<string, number>): string =>
   [...counts]
     .sort(([a], [b]) => a.localeCompare(b))
@@ -40,7 +43,7 @@ export function textOf(report: Report): string {
   const { seed, hours, seconds, tableCalls, deaths, counts, faults, fingerprint, problems, lastLines } = report;
   const lines = [
     `seed ${seed}, ${hours.toFixed(1)} virtual hours in ${seconds.toFixed(1)} s, ${tableCalls} calls of the table, decisions ${fingerprint}`,
-    `  ${listed(counts)}`,
+    `  ${listed(plain(counts))}`,
     `  ${deaths} deaths; faults: ${listed(faults)}`,
   ];
   if (problems.length === 0) return lines.join("\n");

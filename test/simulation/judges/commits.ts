@@ -63,11 +63,16 @@ export class CommitJudge {
     if (this.last !== undefined && this.last.version !== loaded.version)
       this.book.problem(`version ${version} was committed on ${loaded.version}, and ${this.last.version} was there`);
     this.last = { version, state: decision.state };
-    for (const move of decision.moves) this.moves.set(move.entry, [...(this.moves.get(move.entry) ?? []), move]);
+    for (const move of decision.moves) {
+      this.moves.set(move.entry, [...(this.moves.get(move.entry) ?? []), move]);
+      this.book.count(`moves: ${move.reason}`);
+    }
+    for (const hold of decision.state.holds)
+      if (!loaded.state.holds.some((one) => one.kind === hold.kind)) this.book.count(`holds: ${hold.kind}`);
     for (const entry of decision.endedEntries) this.end(entry);
-    for (const id of decision.state.runs.keys()) this.start(id);
+    for (const run of decision.state.runs.values()) this.start(run);
     // Started and ended between two commits.
-    for (const { run } of decision.endedRuns) this.start(run.id);
+    for (const { run } of decision.endedRuns) this.start(run);
     for (const what of unexplained(decision.state, now)) this.book.problem(`at version ${version}: ${what}`);
     this.slots(loaded.state, decision.state, version);
     for (const listen of this.listeners) listen(commit);
@@ -87,10 +92,11 @@ export class CommitJudge {
     this.book.count(entry.state.toLowerCase());
   }
 
-  private start(id: Run["id"]): void {
+  private start({ id, kind, group }: Run): void {
     if (this.runs.has(id)) return;
     this.runs.add(id);
     this.book.count("runs");
+    this.book.count(`runs: ${kind}${group.length > 1 ? " of several" : ""}`);
   }
 
   /** Nothing starts beyond the slots; lowering their number stops nothing. */

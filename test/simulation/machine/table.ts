@@ -12,6 +12,7 @@ import type { Random } from "../../crash/random.ts";
 import type { Faults } from "./faults.ts";
 import { mayDie, unlessDead } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
+import { withoutSigning } from "./storage.ts";
 import { smallPages } from "./torn-reads.ts";
 import { type Written, writtenBy } from "./written.ts";
 
@@ -67,6 +68,7 @@ const canConflict = ({ name, input }: Command): boolean =>
 /** A client of its own, as every process has one. */
 export function unreliableTable(world: TableWorld): Table {
   const table = openTable({ name: world.name, endpoint: world.endpoint });
+  withoutSigning(table);
   const commands = new WeakMap<object, Command>();
   smallPages(table, world.faults, world.random);
   table.client.middlewareStack.add(

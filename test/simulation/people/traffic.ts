@@ -1,6 +1,9 @@
 /** Everybody at once, each in his own rhythm. */
 import type { Random } from "../../crash/random.ts";
 import { exponential } from "../machine/random.ts";
+import { MINUTE_MS } from "../../../shared/kernel/time.ts";
+import { headOf } from "../host/content.ts";
+import { changeOf, type HostPr } from "../host/pull-requests.ts";
 import type { Plot } from "../plot.ts";
 import type { World } from "../world.ts";
 import { meddle, moveTarget, open } from "./authors.ts";
@@ -47,12 +50,24 @@ export function traffic(world: World, people: People, ref: Ref, { everyMs, setti
   const arrive = async (random: Random): Promise<void> => {
     const number = numbers.length + 1;
     numbers.push(number);
-    open(host, number, random);
+    const pr = open(host, number, random);
+    if (settings["directMergeMode"] === "always" && random.chance(0.5)) await untilGreen(pr);
     if (random.chance(0.7)) await setTargets(client(random), number);
     await submit(client(random), number);
     if (random.chance(0.4)) await setTargets(client(random), number);
   };
-  const pr = (random: Random) => host.prs.get(Math.max(1, numbers.length - random.int(0, 9)));
+  /** Some wait for the checks of the pull request itself, and rebase it once if the target has moved on. */
+  const untilGreen = async (pr: HostPr): Promise<void> => {
+    for (const attempt of [1, 2]) {
+      await scheduler.sleep(5 * MINUTE_MS);
+      const isUpToDate = host.byHead(headOf(changeOf(pr)))?.base.join() === host.target.content?.join();
+      if (isUpToDate || isOver || attempt === 2) return;
+      host.push(pr);
+      host.truth.touch(changeOf(pr), [...(host.truth.areasOf(`${pr.number}@${pr.version - 1}`) ?? [])]);
+      host.headIsPushed(pr);
+    }
+  };
+  const one = (random: Random) => host.prs.get(Math.max(1, numbers.length - random.int(0, 9)));
 
   begin(people.admin.sure("create-queue", { ...ref, ...settings }).then(() => {}));
   repeatedly(everyMs.arrival, arrive, "arrivals");
@@ -60,8 +75,8 @@ export function traffic(world: World, people: People, ref: Ref, { everyMs, setti
   repeatedly(
     everyMs.meddle,
     async (random) => {
-      const one = pr(random);
-      if (one !== undefined) meddle(host, one, random, book);
+      const pr = one(random);
+      if (pr !== undefined) meddle(host, pr, random, book);
     },
     "meddling",
   );
