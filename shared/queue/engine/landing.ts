@@ -210,7 +210,8 @@ export function foldNotLanded(draft: Draft, event: Of<"not-landed">): void {
   const { landing } = draft;
   if (landing === null || landing.landed || landing.refused !== undefined || landing.id !== event.landing) return;
   const { why } = event;
-  if (why.kind === "REFUSED") {
+  // A head that contains the target has nothing to conflict with; what the host says of it then will not change by asking.
+  if (why.kind === "REFUSED" || (why.kind === "CONFLICT" && landing.run === null)) {
     draft.landing = { ...landing, refused: why.what, trouble: null };
     return;
   }

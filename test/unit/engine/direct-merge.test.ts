@@ -122,6 +122,14 @@ describe("a pull request that contains the target and is green itself", () => {
     expect(queue.moves().at(-1)).toBe("#1 PENDING > FAILED (LANDING_REFUSED)");
   });
 
+  it("that the host says conflicts with what it contains is refused, and not sent for ever", () => {
+    const conflict = { kind: "CONFLICT", what: "a.txt" } as const;
+    const queue = direct().submitsWith(1, green(1)).refuses(conflict);
+    expect(queue.moves().at(-1)).toBe("#1 PENDING > NOT_READY (LANDING_REFUSED)");
+    queue.facts(1, { mergeability: "MERGEABLE" }).refuses(conflict);
+    expect(queue.moves().at(-1)).toBe("#1 PENDING > FAILED (LANDING_REFUSED)");
+  });
+
   it("is sent again when infrastructure broke, whatever has become of its statuses", () => {
     const queue = direct().submitsWith(1, green(1)).refuses({ kind: "INFRASTRUCTURE", what: "502" });
     queue
