@@ -128,7 +128,7 @@ describe("a code host that hangs or fails", () => {
     const begun = performance.now();
     const submitted = await service.submit(key);
     expect(performance.now() - begun).toBeLessThan(4_000);
-    expect(submitted).toMatchObject({ ok: true, value: { state: "NOT_READY", pr: null } });
+    expect(submitted).toMatchObject({ ok: true, value: { entry: { state: "NOT_READY", pr: null } } });
     const told = await explainPullRequest(service.app, key, 1);
     expect(told).toMatchObject({ ok: true, value: { summary: expect.stringMatching(/no answer within 2 seconds/u) } });
     service.hostDoes({});
@@ -148,7 +148,7 @@ describe("a code host that hangs or fails", () => {
     expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
   });
 
-  it("that cannot be asked where the target is: the explanation says what broke and when it is asked again", async () => {
+  it("that cannot be asked where the target is: the explanation says what broke and when it is tried again", async () => {
     const { key } = await service.queue("true");
     service.hostDoes({ tip: unreachable });
     await service.submit(key);
@@ -158,7 +158,7 @@ describe("a code host that hangs or fails", () => {
       return told.ok ? told.value.blockers : [];
     };
     const broken = await eventually(blockers, (all) => all.some((one) => one.kind === "INFRASTRUCTURE"));
-    expect(broken.map((one) => one.message).join()).toMatch(/the network is down.* asked again at 2/u);
+    expect(broken.map((one) => one.message).join()).toMatch(/the network is down.* tried again at 2/u);
     service.hostDoes({});
     service.passes(MINUTE_MS);
     expect((await service.reaches(key, hasEnded)).state).toBe("MERGED");
