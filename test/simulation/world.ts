@@ -12,6 +12,7 @@ import { BrakeJudge } from "./judges/brakes.ts";
 import { CommitJudge } from "./judges/commits.ts";
 import { LandingJudge } from "./judges/landings.ts";
 import { Promises } from "./judges/promises.ts";
+import { StoredJudge } from "./judges/stored.ts";
 import { type Fault, Faults } from "./machine/faults.ts";
 import { type Functions, Gateway } from "./machine/gateway.ts";
 import { randomFor } from "./machine/random.ts";
@@ -71,7 +72,8 @@ function aWorld(options: WorldOptions, scheduler: Scheduler) {
     moved: (movement) => landings.moved(movement),
   });
   const landings = new LandingJudge(book, host);
-  const commits = new CommitJudge(book, [(commit) => landings.decided(commit), (commit) => brakes.decided(commit)]);
+  const stored = new StoredJudge(book);
+  const commits = new CommitJudge(book, [landings, brakes, stored]);
   const service: Service = new Service({
     deployment,
     scheduler,

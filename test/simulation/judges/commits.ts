@@ -10,6 +10,9 @@ import type { Book } from "./book.ts";
 
 export type Commit = { readonly loaded: LoadedQueue; readonly folded: Folded; readonly now: EpochMs };
 
+/** Looks at each decision that was stored, in the moment in which it was. */
+export type Judge = { readonly decided: (commit: Commit) => void };
+
 /** What the writer had in hand when it wrote: taken from the same invocation. */
 const HELD = "commit";
 
@@ -24,11 +27,11 @@ export class CommitJudge {
   /** The state that was stored last, and the version under which. */
   last: { readonly version: number; readonly state: QueueState } | undefined;
   private readonly book: Book;
-  private readonly listeners: readonly ((commit: Commit) => void)[];
+  private readonly others: readonly Judge[];
 
-  constructor(book: Book, listeners: readonly ((commit: Commit) => void)[]) {
+  constructor(book: Book, others: readonly Judge[]) {
     this.book = book;
-    this.listeners = listeners;
+    this.others = others;
   }
 
   watch(queues: QueueStore): QueueStore {
@@ -75,7 +78,7 @@ export class CommitJudge {
     for (const { run } of decision.endedRuns) this.start(run);
     for (const what of unexplained(decision.state, now)) this.book.problem(`at version ${version}: ${what}`);
     this.slots(loaded.state, decision.state, version);
-    for (const listen of this.listeners) listen(commit);
+    for (const judge of this.others) judge.decided(commit);
   }
 
   private tell({ loaded, folded }: Commit): void {

@@ -71,6 +71,19 @@ const PEOPLE: readonly Scenario[] = [
     medianMinutes: 6,
   },
   {
+    name: "one is cancelled, and its targets come right after",
+    prs: { 1: {}, 2: {} },
+    acts: [
+      ...submits(1, 2),
+      { when: { pr: 1, is: "TESTING" }, cancel: 1 },
+      { targets: 1, are: "ALL" },
+      { when: { pr: 2, is: "TESTING" }, cancel: 2 },
+      { targets: 2, are: ["app"] },
+    ],
+    ends: { 1: "CANCELLED", 2: "CANCELLED" },
+    medianMinutes: 6,
+  },
+  {
     name: "one is cancelled and submitted again",
     prs: { 1: {} },
     acts: [...submits(1), { when: { pr: 1, is: "TESTING" }, cancel: 1 }, { submit: 1 }],
