@@ -3,7 +3,7 @@ import { FAILING_SEEDS } from "./failing-seeds.ts";
 import { simulateMany, type Verdict } from "./many.ts";
 
 const SEEDS = Array.from({ length: 50 }, (_, at) => at + 1);
-const HOURS = 0.15;
+const HOURS = 0.1;
 /** As many as there are cores where this runs. */
 const PROCESSES = 2;
 

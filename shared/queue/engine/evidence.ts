@@ -138,12 +138,14 @@ function meet(state: Pick<QueueState, "entries" | "mode">, a: EntryId, b: EntryI
 
 /**
  * Runs that a landing contradicts: it lands something that they lack and that overlaps what they contain, or something
- * that they contain behind another that overlaps it. Asked while what lands is still live.
+ * that they contain behind another that overlaps it. Asked while what lands is still live. `isProven`: it has passed
+ * itself; what lands without that is only good together with the successor that cleared it.
  */
 export function contradictedBy(
   state: Pick<QueueState, "entries" | "mode" | "runs">,
   landed: readonly EntryId[],
   standing: (run: Run) => Standing,
+  isProven: (id: EntryId) => boolean,
 ): readonly RunId[] {
   return [...state.runs.values()]
     .filter((run) => !run.group.some((id) => landed.includes(id)))
@@ -152,6 +154,9 @@ export function contradictedBy(
       const now = standing(run);
       if (now.kind === "VOID") return [];
       const remaining = [...now.before, ...run.group];
+      // A pass stands: with the successor, which shares nothing with its group, it would have been one as well.
+      const isWithout = run.phase !== "PASSED" && landed.some((id) => !remaining.includes(id));
+      if (isWithout && remaining.some((id) => landed.includes(id) && !isProven(id))) return [run.id];
       for (const id of landed) {
         const at = remaining.indexOf(id);
         if (remaining.slice(0, at < 0 ? remaining.length : at).some((other) => meet(state, other, id))) return [run.id];

@@ -189,7 +189,8 @@ export function foldLanded(draft: Draft, event: Of<"landed">): void {
   const { totals, lineage } = draft;
   const entries = landing.group.filter((id) => event.entries.includes(id));
   // While what landed is still there to be compared with: the lineage only keeps whom it contradicts.
-  const voids = contradictedBy(draft, entries, (run) => draft.standing(run));
+  const isProven = (id: EntryId): boolean => draft.runsOf(id).some((run) => run.phase === "PASSED");
+  const voids = contradictedBy(draft, entries, (run) => draft.standing(run), isProven);
   const step = { number: totals.landings, from: landing.expectedTip, to: event.tip.sha, entries, voids };
   draft.lineage = event.onMovedTip ? [] : [...lineage, step];
   draft.tip = event.tip;

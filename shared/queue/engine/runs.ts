@@ -42,14 +42,19 @@ function conflictsWithOneOf(draft: Draft, id: EntryId, others: readonly EntryId[
 export const cannotBeBuilt = (draft: Draft, group: Group, { predecessors }: Assumptions): boolean =>
   [...predecessors, ...group.members].some((id) => conflictsWithOneOf(draft, id, predecessors));
 
-/** Whether it has a run on the same assumptions already; what the run contains follows from what it leaves out. */
-export function hasRunOn(draft: Draft, group: Group, { assumedOut }: Assumptions): boolean {
+/**
+ * Whether it has a run on the same assumptions already; what the run contains follows from what it leaves out. What it
+ * contains besides, and no longer depends on, must be likely to land as well.
+ */
+export function hasRunOn(draft: Draft, group: Group, { predecessors, assumedOut }: Assumptions): boolean {
   const [first] = group.members;
   if (first === undefined) return false;
   return draft.runsOf(first).some((run) => {
     const standing = draft.standing(run);
     if (standing.kind === "VOID" || standing.without.length !== assumedOut.length) return false;
-    return assumedOut.every((id) => standing.without.includes(id));
+    if (!assumedOut.every((id) => standing.without.includes(id))) return false;
+    if (standing.before.length === predecessors.length) return true;
+    return standing.before.every((id) => predecessors.includes(id) || isLikelyToLand(draft, id));
   });
 }
 

@@ -14,6 +14,9 @@ export type Movement = {
   /** What everybody impacted at that moment, and which of their targets that were. */
   readonly names: ReadonlyMap<EntryId, Names>;
   readonly numbers: ReadonlyMap<EntryId, number | undefined>;
+  /** Which of those that landed had not passed themselves, and which runs had not passed then. */
+  readonly unproven: readonly EntryId[];
+  readonly open: readonly RunId[];
 };
 
 export class History {
@@ -26,15 +29,20 @@ export class History {
   record(before: QueueState, event: QueueEvent, { state }: Decision): void {
     const names = new Map([...before.entries.values()].map((entry) => [entry.id, namesOf(entry.targets)]));
     const numbers = new Map([...before.entries.values()].map((entry) => [entry.id, entry.lane?.number]));
+    const runs = [...before.runs.values()];
+    const passed = runs.flatMap((run) => (run.phase === "PASSED" ? run.group : []));
+    const unproven = (before.landing?.group ?? []).filter((id) => !passed.includes(id));
+    const open = runs.flatMap((run) => (run.phase === "PASSED" ? [] : [run.id]));
+    const then = { names, numbers, unproven, open };
     if (event.type === "landed" && state.totals.landings > before.totals.landings && before.landing !== null) {
       const landed = before.landing.group
         .filter((id) => event.entries.includes(id))
         .map((id) => ({ id, head: before.entries.get(id)?.headSha ?? "", names: names.get(id) ?? "ALL" }));
       for (const one of landed) this.landed.set(one.head, one);
-      const movement = { from: before.landing.expectedTip, to: event.tip.sha, landed, names, numbers };
+      const movement = { from: before.landing.expectedTip, to: event.tip.sha, landed, ...then };
       this.movements.push(event.onMovedTip ? { ...movement, landed: null } : movement);
     } else if (state.tip !== null && state.tip.sha !== before.tip?.sha)
-      this.movements.push({ from: before.tip?.sha ?? null, to: state.tip.sha, landed: null, names, numbers });
+      this.movements.push({ from: before.tip?.sha ?? null, to: state.tip.sha, landed: null, ...then });
     for (const run of state.runs.keys()) if (!before.runs.has(run)) this.startedAt.set(run, this.movements.length);
   }
 }

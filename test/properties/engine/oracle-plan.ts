@@ -140,7 +140,10 @@ export class Oracle {
   private hasRunWithout(group: NaiveGroup, out: readonly EntryId[]): boolean {
     return this.runsOf(group).some((run) => {
       const standing = this.standings.get(run);
-      return standing?.kind === "EITHER" || (standing?.kind === "GOOD" && sameSet(standing.without, out));
+      if (standing?.kind !== "GOOD") return standing?.kind === "EITHER";
+      const ahead = this.ahead(group);
+      // What it holds besides must be likely to land as well.
+      return sameSet(standing.without, out) && standing.before.every((id) => ahead.includes(id) || this.isLikely(id));
     });
   }
 

@@ -33,6 +33,7 @@ export function naiveStanding(
     if (movement.from !== at) continue;
     const landed = landedOn(state, movement, remaining);
     if (landed === undefined) return isVoid("what landed overlaps what it holds, and it lacks it");
+    if (isTainted(movement, run, remaining)) return isVoid("what landed is only good with what it lacks");
     const isAll = movement.landed.every((one) => remaining.includes(one.id));
     uncompared ||= !isAll && landed.some((id) => hasOthers(state, movement, id));
     if (hasGrownInto(state, movement, remaining, landed))
@@ -50,6 +51,12 @@ const namesNow = (state: QueueState, id: EntryId): Names => namesOf(state.entrie
 /** Its targets were replaced since. Of one that has landed itself meanwhile nothing is asked any more. */
 const hasOthers = ({ entries }: QueueState, { numbers }: Movement, id: EntryId): boolean =>
   entries.has(id) && numbers.get(id) !== entries.get(id)?.lane?.number;
+
+/** It holds one that had not passed itself, and not the successor that cleared it: if it fails, that may be why. */
+const isTainted = ({ landed, unproven, open }: Movement, run: Run, remaining: readonly EntryId[]): boolean =>
+  open.includes(run.id) &&
+  remaining.some((id) => unproven.includes(id)) &&
+  (landed ?? []).some((one) => !remaining.includes(one.id));
 
 /** What remains of the run when this landed; undefined if the landing contradicts it. */
 function landedOn(
