@@ -133,13 +133,20 @@ export class Calm {
       const twin = [...this.contents].find(([, other]) => isSame(decision.state, history, content, other));
       this.contents.set(effect.run, content);
       for (const id of run.group) this.tested.set(id, (this.tested.get(id) ?? 0) + 1);
-      return twin === undefined || mayBeTwice(decision, run) ? [] : [`${effect.run} tests what ${twin[0]} has tested`];
+      return twin === undefined || mayBeTwice(decision, run) || hasEndedInDoubt(history, ...twin) ? [] : [`${effect.run} tests what ${twin[0]} has tested`];
     });
   }
 }
 
 const mayBeTwice = ({ state }: Decision, run: Run): boolean =>
   run.kind === "BISECTION" && state.config.settings.optimizationMode === "OFF";
+
+/** It held one that landed before it had passed itself, without the successor that proved it: its failure would prove nothing. */
+const hasEndedInDoubt = ({ movements }: Look["history"], run: RunId, content: Content): boolean =>
+  movements.some(
+    ({ landed, open, unproven }) =>
+      open.includes(run) && landed?.some(({ id, head }) => unproven.includes(id) && content.includes(head)),
+  );
 
 /** The same, or different only by what landed and shares no target with what has not. */
 function isSame(state: QueueState, history: Look["history"], a: Content, b: Content): boolean {
