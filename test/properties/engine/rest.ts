@@ -77,7 +77,9 @@ function voidsOnlyTheVoid({ ended, state, hasEnded }: Rest, oracle: Oracle): rea
 }
 
 /** A new run holds what is likeliest, or its opposite in one group, or all where it may clear somebody. */
-function startsWhatItMay({ state, started }: Rest, oracle: Oracle): readonly string[] {
+function startsWhatItMay({ state, started, ended }: Rest, oracle: Oracle): readonly string[] {
+  // Whoever gives way takes its failure with it: what was likely because of it was so when the run started.
+  const forgotten = new Set(ended.flatMap(({ run, why }) => (why.startsWith("gave up its slot") ? run.group : [])));
   return started.flatMap((id) => {
     const run = state.runs.get(id);
     const naive = run === undefined ? undefined : oracle.standings.get(run);
@@ -89,7 +91,7 @@ function startsWhatItMay({ state, started }: Rest, oracle: Oracle): readonly str
     });
     const out = oracle.likelyOut(group);
     const turned = naiveAhead(state, oracle.groups, group).filter((one) =>
-      one.members.some((member) => naive.without.includes(member) !== out.includes(member)),
+      one.members.some((member) => !forgotten.has(member) && naive.without.includes(member) !== out.includes(member)),
     );
     const maySecond = !group.bisected && turned.length === 1;
     const mayClear = state.config.settings.canOptimisticallyMerge && naive.without.length === 0 && !group.bisected;
