@@ -214,6 +214,7 @@ export const landedStep = z.object({
   to: sha,
   entries: z.array(entryIdShape),
   voids: z.array(runIdShape),
+  doubts: z.array(runIdShape),
 });
 
 export const bisection = z.object({

@@ -154,7 +154,9 @@ export class Draft extends ThawedQueue {
   }
 
   setRun(run: Run): void {
-    this.index.put(run, this.runs.get(run.id));
+    const before = this.runs.get(run.id);
+    if (before?.phase !== run.phase) this.standings.delete(run.id);
+    this.index.put(run, before);
     this.runs.set(run.id, run);
     this.changedRuns.add(run.id);
     this.clearing = undefined;

@@ -44,6 +44,7 @@ export type Track = {
   readonly lineage: readonly LandedStep[];
   readonly landedBy: ReadonlyMap<EntryId, LandedStep>;
   readonly voidedBy: ReadonlyMap<RunId, LandedStep>;
+  readonly doubted: ReadonlySet<RunId>;
 };
 
 export function trackOf(lineage: readonly LandedStep[]): Track {
@@ -53,14 +54,14 @@ export function trackOf(lineage: readonly LandedStep[]): Track {
     for (const id of step.entries) landedBy.set(id, step);
     for (const id of step.voids) if (!voidedBy.has(id)) voidedBy.set(id, step);
   }
-  return { lineage, landedBy, voidedBy };
+  return { lineage, landedBy, voidedBy, doubted: new Set(lineage.flatMap((step) => step.doubts)) };
 }
 
 /** From the run's base to the present tip, along landings that do not contradict it. Each step begins where one ended. */
 function carriedToTip(
   state: Judged,
   run: Run,
-  { lineage, landedBy, voidedBy }: Track,
+  { lineage, landedBy, voidedBy, doubted }: Track,
 ): Standing | { readonly remaining: readonly EntryId[] } {
   const first = lineage[0]?.number ?? run.landingsBefore;
   const since = lineage.slice(Math.max(0, run.landingsBefore - first));
@@ -71,6 +72,8 @@ function carriedToTip(
     return against.entries.some((id) => run.assumedOut.includes(id))
       ? isVoid("PREDECESSOR_LANDED", "a pull request ahead landed that this test had left out")
       : isVoid("PREDECESSORS_CHANGED", "a pull request landed that this test does not contain");
+  if (run.phase === "FAILED" && doubted.has(run.id))
+    return isVoid("PREDECESSORS_CHANGED", "one that it contains was proven and landed by a test of more than this one");
   const contained = [...run.predecessors, ...run.group];
   const hasLanded = (id: EntryId): boolean => (landedBy.get(id)?.number ?? -1) >= run.landingsBefore;
   if (isUncompared(state, run, contained, since))
@@ -138,33 +141,54 @@ function meet(state: Pick<QueueState, "entries" | "mode">, a: EntryId, b: EntryI
 
 /**
  * Runs that a landing contradicts: it lands something that they lack and that overlaps what they contain, or something
- * that they contain behind another that overlaps it. Asked while what lands is still live. `isProven`: it has passed
- * itself; what lands without that is only good together with the successor that cleared it.
+ * that they contain behind another that overlaps it. Asked while what lands is still live.
  */
 export function contradictedBy(
   state: Pick<QueueState, "entries" | "mode" | "runs">,
   landed: readonly EntryId[],
   standing: (run: Run) => Standing,
-  isProven: (id: EntryId) => boolean,
 ): readonly RunId[] {
-  return [...state.runs.values()]
-    .filter((run) => !run.group.some((id) => landed.includes(id)))
-    .flatMap((run) => {
-      if (run.kind === "TIP") return [run.id];
-      const now = standing(run);
-      if (now.kind === "VOID") return [];
-      const remaining = [...now.before, ...run.group];
-      // A pass stands: with the successor, which shares nothing with its group, it would have been one as well.
-      const isWithout = run.phase !== "PASSED" && landed.some((id) => !remaining.includes(id));
-      if (isWithout && remaining.some((id) => landed.includes(id) && !isProven(id))) return [run.id];
-      for (const id of landed) {
-        const at = remaining.indexOf(id);
-        if (remaining.slice(0, at < 0 ? remaining.length : at).some((other) => meet(state, other, id))) return [run.id];
-        if (at >= 0) remaining.splice(at, 1);
-      }
-      return [];
-    });
+  return runsBeside(state, landed).flatMap((run) => {
+    if (run.kind === "TIP") return [run.id];
+    const remaining = remainingOf(run, standing(run));
+    for (const id of landed) {
+      const at = remaining.indexOf(id);
+      if (remaining.slice(0, at < 0 ? remaining.length : at).some((other) => meet(state, other, id))) return [run.id];
+      if (at >= 0) remaining.splice(at, 1);
+    }
+    return [];
+  });
 }
+
+/**
+ * Runs of which a landing makes a failure worthless: they contain something that had not passed by itself, and lack the
+ * successor that proved it. Such a run may fail because of that alone; a pass is worth what it was, since the successor
+ * shares nothing with the run's group. Asked while what lands is still live.
+ */
+export function doubtedBy(
+  state: Pick<QueueState, "runs">,
+  landed: readonly EntryId[],
+  standing: (run: Run) => Standing,
+): readonly RunId[] {
+  if (landed.length < 2) return [];
+  const passed = new Set([...state.runs.values()].flatMap((run) => (run.phase === "PASSED" ? run.group : [])));
+  const unproven = landed.filter((id) => !passed.has(id));
+  if (unproven.length === 0) return [];
+  return runsBeside(state, landed).flatMap((run) => {
+    if (run.phase === "PASSED") return [];
+    const remaining = remainingOf(run, standing(run));
+    return unproven.some((id) => remaining.includes(id)) && landed.some((id) => !remaining.includes(id))
+      ? [run.id]
+      : [];
+  });
+}
+
+const runsBeside = ({ runs }: Pick<QueueState, "runs">, landed: readonly EntryId[]): readonly Run[] =>
+  [...runs.values()].filter((run) => !run.group.some((id) => landed.includes(id)));
+
+/** What of the run is still to land; nothing of one that is void already. */
+const remainingOf = (run: Run, standing: Standing): EntryId[] =>
+  standing.kind === "VOID" ? [] : [...standing.before, ...run.group];
 
 /**
  * Which entries a run of a successor clears: one that passed, stands on the present tip, leaves nobody out, and

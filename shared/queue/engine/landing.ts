@@ -1,7 +1,7 @@
 import type { CommitSha, EntryId } from "../../kernel/ids.ts";
 import { retryAt } from "./backoff.ts";
 import type { Draft, Why } from "./draft.ts";
-import { contradictedBy } from "./evidence.ts";
+import { contradictedBy, doubtedBy } from "./evidence.ts";
 import type { Group } from "./line.ts";
 import type { Permits } from "./permits.ts";
 import { changesOf, closeRun } from "./runs.ts";
@@ -189,9 +189,9 @@ export function foldLanded(draft: Draft, event: Of<"landed">): void {
   const { totals, lineage } = draft;
   const entries = landing.group.filter((id) => event.entries.includes(id));
   // While what landed is still there to be compared with: the lineage only keeps whom it contradicts.
-  const isProven = (id: EntryId): boolean => draft.runsOf(id).some((run) => run.phase === "PASSED");
-  const voids = contradictedBy(draft, entries, (run) => draft.standing(run), isProven);
-  const step = { number: totals.landings, from: landing.expectedTip, to: event.tip.sha, entries, voids };
+  const standing = (run: Run) => draft.standing(run);
+  const said = { voids: contradictedBy(draft, entries, standing), doubts: doubtedBy(draft, entries, standing) };
+  const step = { number: totals.landings, from: landing.expectedTip, to: event.tip.sha, entries, ...said };
   draft.lineage = event.onMovedTip ? [] : [...lineage, step];
   draft.tip = event.tip;
   draft.landing = { ...landing, landed: true, group: entries };

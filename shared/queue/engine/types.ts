@@ -314,6 +314,8 @@ export type LandedStep = {
   readonly entries: readonly EntryId[];
   /** Runs of that moment that it contradicts: they lack what landed, or hold something ahead of it that overlaps it. */
   readonly voids: readonly RunId[];
+  /** Runs of that moment whose failure would prove nothing any more: see `doubtedBy`. */
+  readonly doubts: readonly RunId[];
 };
 
 /**

@@ -133,7 +133,9 @@ export class Calm {
       const twin = [...this.contents].find(([, other]) => isSame(decision.state, history, content, other));
       this.contents.set(effect.run, content);
       for (const id of run.group) this.tested.set(id, (this.tested.get(id) ?? 0) + 1);
-      return twin === undefined || mayBeTwice(decision, run) || hasEndedInDoubt(history, ...twin) ? [] : [`${effect.run} tests what ${twin[0]} has tested`];
+      return twin === undefined || mayBeTwice(decision, run) || hasEndedInDoubt(history, twin[1])
+        ? []
+        : [`${effect.run} tests what ${twin[0]} has tested`];
     });
   }
 }
@@ -141,11 +143,10 @@ export class Calm {
 const mayBeTwice = ({ state }: Decision, run: Run): boolean =>
   run.kind === "BISECTION" && state.config.settings.optimizationMode === "OFF";
 
-/** It held one that landed before it had passed itself, without the successor that proved it: its failure would prove nothing. */
-const hasEndedInDoubt = ({ movements }: Look["history"], run: RunId, content: Content): boolean =>
-  movements.some(
-    ({ landed, open, unproven }) =>
-      open.includes(run) && landed?.some(({ id, head }) => unproven.includes(id) && content.includes(head)),
+/** It held one that landed before it had passed itself, maybe without the successor that proved it: then its failure proves nothing. */
+const hasEndedInDoubt = ({ movements }: Look["history"], content: Content): boolean =>
+  movements.some(({ landed, unproven }) =>
+    landed?.some(({ id, head }) => unproven.includes(id) && content.includes(head)),
   );
 
 /** The same, or different only by what landed and shares no target with what has not. */

@@ -14,9 +14,8 @@ export type Movement = {
   /** What everybody impacted at that moment, and which of their targets that were. */
   readonly names: ReadonlyMap<EntryId, Names>;
   readonly numbers: ReadonlyMap<EntryId, number | undefined>;
-  /** Which of those that landed had not passed themselves, and which runs had not passed then. */
+  /** Which of those that landed had not passed themselves. */
   readonly unproven: readonly EntryId[];
-  readonly open: readonly RunId[];
 };
 
 export class History {
@@ -32,8 +31,7 @@ export class History {
     const runs = [...before.runs.values()];
     const passed = runs.flatMap((run) => (run.phase === "PASSED" ? run.group : []));
     const unproven = (before.landing?.group ?? []).filter((id) => !passed.includes(id));
-    const open = runs.flatMap((run) => (run.phase === "PASSED" ? [] : [run.id]));
-    const then = { names, numbers, unproven, open };
+    const then = { names, numbers, unproven };
     if (event.type === "landed" && state.totals.landings > before.totals.landings && before.landing !== null) {
       const landed = before.landing.group
         .filter((id) => event.entries.includes(id))

@@ -53,8 +53,8 @@ const hasOthers = ({ entries }: QueueState, { numbers }: Movement, id: EntryId):
   entries.has(id) && numbers.get(id) !== entries.get(id)?.lane?.number;
 
 /** It holds one that had not passed itself, and not the successor that cleared it: if it fails, that may be why. */
-const isTainted = ({ landed, unproven, open }: Movement, run: Run, remaining: readonly EntryId[]): boolean =>
-  open.includes(run.id) &&
+const isTainted = ({ landed, unproven }: Movement, run: Run, remaining: readonly EntryId[]): boolean =>
+  run.phase === "FAILED" &&
   remaining.some((id) => unproven.includes(id)) &&
   (landed ?? []).some((one) => !remaining.includes(one.id));
 
