@@ -23,7 +23,7 @@ const batchingRules = {
 const says = {
   mode:
     "SINGLE: one line, each is tested on top of all ahead of it. PARALLEL: on top of those ahead only whose impacted " +
-    "targets it shares, directly or through others.",
+    "targets it shares.",
   concurrency: "Test runs at once, those of bisections aside.",
   bisectionConcurrency:
     "Runs at once that take failed batches apart, beside the others. Follows concurrency until set.",

@@ -215,6 +215,7 @@ export const landedStep = z.object({
   entries: z.array(entryIdShape),
   voids: z.array(runIdShape),
   doubts: z.array(runIdShape),
+  stale: z.array(runIdShape),
 });
 
 export const bisection = z.object({

@@ -148,7 +148,7 @@ export const BREAKAGES: readonly Breakage[] = [
         from: "draft.lineage = [];",
         to: `const number = draft.totals.landings;
              draft.count({ landings: 1 });
-             draft.lineage = [...draft.lineage, { number, from: draft.tip?.sha, to: tip.sha, entries: [], voids: [], doubts: [] }];`,
+             draft.lineage = [...draft.lineage, { number, from: draft.tip?.sha, to: tip.sha, entries: [], voids: [], doubts: [], stale: [] }];`,
       },
     ],
     noticedBy: "the property landsWhatWasTested",

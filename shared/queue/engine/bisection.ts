@@ -7,8 +7,8 @@ import type { Bisection, Run, RunFailure } from "./types.ts";
 
 /**
  * Takes a batch that failed apart: into as many parts as bisection slots are free, two at least. Each part is tested on
- * all parts before it, so that what passes can land as it was tested. The last of these tests is one that was made
- * already: with BISECTION_SKIP_REDUNDANT_TESTS the failed run stands for it, and is only confirmed by a repeat.
+ * the parts before it (in lanes, on those that it overlaps), so that what passes can land as it was tested. In one line
+ * the last of these tests is one that was made already: with BISECTION_SKIP_REDUNDANT_TESTS the failed run stands for it, and is only confirmed by a repeat.
  */
 export function bisect(draft: Draft, run: Run, group: Group, failure: RunFailure): void {
   const parts = cut(group.members, Math.max(2, freeSlots(draft, "BISECTION")));

@@ -102,15 +102,29 @@ export class Draft extends ThawedQueue {
     const line = this.line();
     const known = this.standings.get(run.id);
     if (known !== undefined) return known;
-    if (this.track?.lineage !== this.lineage) this.track = trackOf(this.lineage);
-    const standing = standingOf(this, run, line, this.track);
+    const standing = standingOf(this, run, line, this.trackNow());
     this.standings.set(run.id, standing);
     return standing;
   }
 
+  /** What landed since it was started leaves its failure without meaning: see `doubtedBy`. */
+  isDoubted(run: Run): boolean {
+    return this.trackNow().doubted.has(run.id);
+  }
+
+  private trackNow(): Track {
+    if (this.track?.lineage !== this.lineage) this.track = trackOf(this.lineage);
+    return this.track;
+  }
+
   /** With optimistic merging: the run of a successor that passed and contains the entry with all it depends on. */
   clearingRun(id: EntryId): Run | undefined {
-    this.clearing ??= clearedBy(this, this.line(), (run) => this.standing(run));
+    this.clearing ??= clearedBy(
+      this,
+      this.line(),
+      (run) => this.standing(run),
+      (run) => this.trackNow().stale.has(run.id),
+    );
     return this.clearing.get(id);
   }
 
@@ -154,9 +168,7 @@ export class Draft extends ThawedQueue {
   }
 
   setRun(run: Run): void {
-    const before = this.runs.get(run.id);
-    if (before?.phase !== run.phase) this.standings.delete(run.id);
-    this.index.put(run, before);
+    this.index.put(run, this.runs.get(run.id));
     this.runs.set(run.id, run);
     this.changedRuns.add(run.id);
     this.clearing = undefined;

@@ -44,7 +44,10 @@ export type Track = {
   readonly lineage: readonly LandedStep[];
   readonly landedBy: ReadonlyMap<EntryId, LandedStep>;
   readonly voidedBy: ReadonlyMap<RunId, LandedStep>;
+  /** Runs whose failure proves nothing any more: see `doubtedBy`. */
   readonly doubted: ReadonlySet<RunId>;
+  /** Runs that clear nobody any more: see `staledBy`. */
+  readonly stale: ReadonlySet<RunId>;
 };
 
 export function trackOf(lineage: readonly LandedStep[]): Track {
@@ -54,14 +57,16 @@ export function trackOf(lineage: readonly LandedStep[]): Track {
     for (const id of step.entries) landedBy.set(id, step);
     for (const id of step.voids) if (!voidedBy.has(id)) voidedBy.set(id, step);
   }
-  return { lineage, landedBy, voidedBy, doubted: new Set(lineage.flatMap((step) => step.doubts)) };
+  const doubted = new Set(lineage.flatMap((step) => step.doubts));
+  const stale = new Set(lineage.flatMap((step) => step.stale));
+  return { lineage, landedBy, voidedBy, doubted, stale };
 }
 
 /** From the run's base to the present tip, along landings that do not contradict it. Each step begins where one ended. */
 function carriedToTip(
   state: Judged,
   run: Run,
-  { lineage, landedBy, voidedBy, doubted }: Track,
+  { lineage, landedBy, voidedBy }: Track,
 ): Standing | { readonly remaining: readonly EntryId[] } {
   const first = lineage[0]?.number ?? run.landingsBefore;
   const since = lineage.slice(Math.max(0, run.landingsBefore - first));
@@ -72,8 +77,6 @@ function carriedToTip(
     return against.entries.some((id) => run.assumedOut.includes(id))
       ? isVoid("PREDECESSOR_LANDED", "a pull request ahead landed that this test had left out")
       : isVoid("PREDECESSORS_CHANGED", "a pull request landed that this test does not contain");
-  if (run.phase === "FAILED" && doubted.has(run.id))
-    return isVoid("PREDECESSORS_CHANGED", "one that it contains was proven and landed by a test of more than this one");
   const contained = [...run.predecessors, ...run.group];
   const hasLanded = (id: EntryId): boolean => (landedBy.get(id)?.number ?? -1) >= run.landingsBefore;
   if (isUncompared(state, run, contained, since))
@@ -140,8 +143,8 @@ function meet(state: Pick<QueueState, "entries" | "mode">, a: EntryId, b: EntryI
 }
 
 /**
- * Runs that a landing contradicts: it lands something that they lack and that overlaps what they contain, or something
- * that they contain behind another that overlaps it. Asked while what lands is still live.
+ * Runs that a landing contradicts: it lands something that they lack and that overlaps their group, or something that
+ * they contain behind another that overlaps it. Asked while what lands is still live.
  */
 export function contradictedBy(
   state: Pick<QueueState, "entries" | "mode" | "runs">,
@@ -153,7 +156,8 @@ export function contradictedBy(
     const remaining = remainingOf(run, standing(run));
     for (const id of landed) {
       const at = remaining.indexOf(id);
-      if (remaining.slice(0, at < 0 ? remaining.length : at).some((other) => meet(state, other, id))) return [run.id];
+      const against = at < 0 ? run.group : remaining.slice(0, at);
+      if (remaining.length > 0 && against.some((other) => meet(state, other, id))) return [run.id];
       if (at >= 0) remaining.splice(at, 1);
     }
     return [];
@@ -161,9 +165,25 @@ export function contradictedBy(
 }
 
 /**
- * Runs of which a landing makes a failure worthless: they contain something that had not passed by itself, and lack the
- * successor that proved it. Such a run may fail because of that alone; a pass is worth what it was, since the successor
- * shares nothing with the run's group. Asked while what lands is still live.
+ * Runs that lack something that landed and that overlaps what they contain ahead of their group: what they say of that
+ * is stale, and they clear nobody. Asked while what lands is still live.
+ */
+export function staledBy(
+  state: Pick<QueueState, "entries" | "mode" | "runs">,
+  landed: readonly EntryId[],
+  standing: (run: Run) => Standing,
+): readonly RunId[] {
+  return runsBeside(state, landed).flatMap((run) => {
+    const before = remainingOf(run, standing(run)).slice(0, -run.group.length);
+    const others = before.filter((id) => !landed.includes(id));
+    const isStale = landed.some((id) => !before.includes(id) && others.some((other) => meet(state, other, id)));
+    return isStale ? [run.id] : [];
+  });
+}
+
+/**
+ * Runs whose failure proves nothing any more: they contain something that landed before it had passed by itself, and
+ * lack the successor that proved it. A pass is worth what it was: that successor shares nothing with their group.
  */
 export function doubtedBy(
   state: Pick<QueueState, "runs">,
@@ -175,7 +195,6 @@ export function doubtedBy(
   const unproven = landed.filter((id) => !passed.has(id));
   if (unproven.length === 0) return [];
   return runsBeside(state, landed).flatMap((run) => {
-    if (run.phase === "PASSED") return [];
     const remaining = remainingOf(run, standing(run));
     return unproven.some((id) => remaining.includes(id)) && landed.some((id) => !remaining.includes(id))
       ? [run.id]
@@ -193,18 +212,19 @@ const remainingOf = (run: Run, standing: Standing): EntryId[] =>
 /**
  * Which entries a run of a successor clears: one that passed, stands on the present tip, leaves nobody out, and
  * contains the entry with everything that it depends on. The shortest such run for each. Empty without optimistic
- * merging. All that the run holds lands at once: where that may not be, it clears nobody.
+ * merging. All that the run holds lands at once: where that may not be, it clears nobody. `isStale`: see `staledBy`.
  */
 export function clearedBy(
   state: Pick<QueueState, "config" | "entries" | "runs">,
   line: Line,
   standing: (run: Run) => Standing,
+  isStale: (run: Run) => boolean,
 ): ReadonlyMap<EntryId, Run> {
   const cleared = new Map<EntryId, Run>();
   if (!state.config.settings.canOptimisticallyMerge) return cleared;
   const shortest = new Map<EntryId, number>();
   for (const run of state.runs.values()) {
-    if (run.phase !== "PASSED" || run.kind === "TIP") continue;
+    if (run.phase !== "PASSED" || run.kind === "TIP" || isStale(run)) continue;
     const now = standing(run);
     if (now.kind === "VOID" || now.without.length > 0 || now.before.length === 0) continue;
     if (!landsAtOnce(state, line, run, now.before)) continue;
@@ -219,8 +239,8 @@ export function clearedBy(
 }
 
 /**
- * Nobody in it depends on somebody who is not in it: one that its group no longer depends on, and that it contains all
- * the same, may. And nobody was refused before: whoever was lands alone, so that it is known whom the host refuses.
+ * Nobody in it depends on somebody who is not in it. And nobody was refused before: whoever was lands alone, so that it
+ * is known whom the host refuses.
  */
 function landsAtOnce(
   { entries }: Pick<QueueState, "entries">,
@@ -229,11 +249,9 @@ function landsAtOnce(
   before: readonly EntryId[],
 ): boolean {
   const contained = new Set([...before, ...group]);
-  const own = group[0] === undefined ? undefined : line.groupOf(group[0]);
-  const ahead = new Set(own === undefined ? [] : line.predecessorsOf(own));
   return [...contained].every((id) => {
     if ((entries.get(id)?.refusal ?? null) !== null) return false;
-    const other = ahead.has(id) || group.includes(id) ? undefined : line.groupOf(id);
-    return other === undefined || [...other.members, ...line.predecessorsOf(other)].every((one) => contained.has(one));
+    const own = line.groupOf(id);
+    return own === undefined || [...own.members, ...line.predecessorsOf(own)].every((one) => contained.has(one));
   });
 }

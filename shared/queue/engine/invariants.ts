@@ -1,5 +1,5 @@
 import type { EpochMs } from "../../kernel/time.ts";
-import { clearedBy, standingOf } from "./evidence.ts";
+import { clearedBy, standingOf, trackOf } from "./evidence.ts";
 import { explain } from "./explain.ts";
 import { isGreen } from "./landing.ts";
 import { Line } from "./line.ts";
@@ -177,7 +177,13 @@ function statesFollowRuns(state: QueueState, line: Line, isCut: boolean): readon
       withRun.set(id, (withRun.get(id) ?? new Set()).add(run.phase));
       if (!state.entries.has(id) && !state.landing?.landed) breaches.push(`${run.id} tests an entry that is gone`);
     }
-  const cleared = clearedBy(state, line, (run) => standingOf(state, run, line));
+  const track = trackOf(state.lineage);
+  const cleared = clearedBy(
+    state,
+    line,
+    (run) => standingOf(state, run, line),
+    (run) => track.stale.has(run.id),
+  );
   for (const entry of state.entries.values()) {
     const phases = withRun.get(entry.id);
     if (entry.state === "NOT_READY" && phases !== undefined)

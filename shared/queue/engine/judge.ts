@@ -150,6 +150,12 @@ function reopen(draft: Draft, run: Run): void {
   retellAll(draft, run.group, { reason: "REQUIRED_STATUSES_CHANGED", message, cause: `run:${run.id}`, run: run.id });
 }
 
+const IN_DOUBT: Why = {
+  reason: "PREDECESSORS_CHANGED",
+  message: "what it was tested with has landed together with more: its failure may not be its own",
+  cause: "queue",
+};
+
 /**
  * A failure counts when everything ahead has landed or left, no repeat is left, and no successor that contains it may
  * still clear it. One entry has failed then; a batch is taken apart.
@@ -165,6 +171,7 @@ function judge(draft: Draft, run: Run, failure: RunFailure, permits: Permits, wa
   if (first === undefined || group === undefined || !members.every((entry) => entry.state === "PENDING_FAILURE"))
     return;
   if (waitsForSuccessor(draft, run, group, permits)) return;
+  if (draft.isDoubted(run)) return closeRun(draft, run, IN_DOUBT);
   if (members.length > 1) return bisect(draft, run, group, failure);
   draft.end(first, "FAILED", {
     reason: reasonOf(failure),

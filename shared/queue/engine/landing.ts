@@ -1,7 +1,7 @@
 import type { CommitSha, EntryId } from "../../kernel/ids.ts";
 import { retryAt } from "./backoff.ts";
 import type { Draft, Why } from "./draft.ts";
-import { contradictedBy, doubtedBy } from "./evidence.ts";
+import { contradictedBy, doubtedBy, staledBy } from "./evidence.ts";
 import type { Group } from "./line.ts";
 import type { Permits } from "./permits.ts";
 import { changesOf, closeRun } from "./runs.ts";
@@ -190,8 +190,15 @@ export function foldLanded(draft: Draft, event: Of<"landed">): void {
   const entries = landing.group.filter((id) => event.entries.includes(id));
   // While what landed is still there to be compared with: the lineage only keeps whom it contradicts.
   const standing = (run: Run) => draft.standing(run);
-  const said = { voids: contradictedBy(draft, entries, standing), doubts: doubtedBy(draft, entries, standing) };
-  const step = { number: totals.landings, from: landing.expectedTip, to: event.tip.sha, entries, ...said };
+  const step = {
+    number: totals.landings,
+    from: landing.expectedTip,
+    to: event.tip.sha,
+    entries,
+    voids: contradictedBy(draft, entries, standing),
+    doubts: doubtedBy(draft, entries, standing),
+    stale: staledBy(draft, entries, standing),
+  };
   draft.lineage = event.onMovedTip ? [] : [...lineage, step];
   draft.tip = event.tip;
   draft.landing = { ...landing, landed: true, group: entries };

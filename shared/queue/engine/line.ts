@@ -26,10 +26,9 @@ export class Line {
   private readonly groupsByEntry = new Map<EntryId, Group>();
   /** Where each group's members begin in `entries`. */
   private readonly starts: readonly number[];
-  /** By group: a bit for each group ahead that it depends on. Filled from the front, as far as somebody asked. */
-  private readonly ahead: Uint32Array[] = [];
+  /** By group: a bit for each group ahead that overlaps it. */
+  private ahead: readonly Uint32Array[] | undefined;
   private readonly idsAhead = new Map<number, readonly EntryId[]>();
-  private neighbours: readonly Uint32Array[] | undefined;
 
   constructor(state: Lined) {
     this.state = state;
@@ -49,7 +48,10 @@ export class Line {
     return this.groupsByEntry.get(id);
   }
 
-  /** The entries that the group depends on: the groups ahead that overlap it, and those that they depend on in turn. */
+  /**
+   * The entries that the group depends on: those of the groups ahead that overlap it. Whom these depend on in turn is
+   * theirs: what a test says of a target follows from the changes that impact that target, and from no others.
+   */
   predecessorsOf(group: Group): readonly EntryId[] {
     if (this.state.mode === "SINGLE") return this.entries.slice(0, this.starts[group.at]);
     const known = this.idsAhead.get(group.at);
@@ -95,29 +97,10 @@ export class Line {
   }
 
   private bitsOf(at: number): Uint32Array {
-    for (let next = this.ahead.length; next <= at; next += 1) this.ahead.push(this.closure(next));
-    return this.ahead[at] ?? new Uint32Array();
-  }
-
-  /** The nearest first: what one depends on is taken over whole, and need not be looked at again. */
-  private closure(at: number): Uint32Array {
-    this.neighbours ??= neighboursOf(this.state, this.groups, this.groupsByEntry);
-    const direct = this.neighbours[at] ?? new Uint32Array();
-    const bits = new Uint32Array(direct.length);
-    for (let word = direct.length - 1; word >= 0; word -= 1)
-      for (let left = open(direct, bits, word); left !== 0; left = open(direct, bits, word)) {
-        const nearest = (word << 5) + 31 - Math.clz32(left);
-        set(bits, nearest);
-        const theirs = this.ahead[nearest] ?? new Uint32Array();
-        for (let index = 0; index < theirs.length; index += 1) bits[index] = (bits[index] ?? 0) | (theirs[index] ?? 0);
-      }
-    return bits;
+    this.ahead ??= overlapsAhead(this.state, this.groups, this.groupsByEntry);
+    return this.ahead[at] ?? NOBODY;
   }
 }
-
-/** Direct neighbours in one word that are not reached yet. */
-const open = (direct: Uint32Array, reached: Uint32Array, word: number): number =>
-  ((direct[word] ?? 0) & ~(reached[word] ?? 0)) >>> 0;
 
 const set = (bits: Uint32Array, at: number): void => {
   bits[at >> 5] = (bits[at >> 5] ?? 0) | (1 << (at & 31));
@@ -125,8 +108,8 @@ const set = (bits: Uint32Array, at: number): void => {
 
 const isSet = (bits: Uint32Array, at: number): boolean => (((bits[at >> 5] ?? 0) >>> (at & 31)) & 1) === 1;
 
-/** Direct overlaps: for each group a bit for each one ahead of it. */
-function neighboursOf(
+/** For each group a bit for each one ahead of it that it overlaps. */
+function overlapsAhead(
   state: Lined,
   groups: readonly Group[],
   groupsByEntry: ReadonlyMap<EntryId, Group>,

@@ -312,10 +312,12 @@ export type LandedStep = {
   readonly from: CommitSha;
   readonly to: CommitSha;
   readonly entries: readonly EntryId[];
-  /** Runs of that moment that it contradicts: they lack what landed, or hold something ahead of it that overlaps it. */
+  /** Runs of that moment that it contradicts: see `contradictedBy`. */
   readonly voids: readonly RunId[];
   /** Runs of that moment whose failure would prove nothing any more: see `doubtedBy`. */
   readonly doubts: readonly RunId[];
+  /** Runs of that moment that clear nobody any more: see `staledBy`. */
+  readonly stale: readonly RunId[];
 };
 
 /**

@@ -69,14 +69,13 @@ const groupsOverlap = (state: QueueState, a: NaiveGroup, b: NaiveGroup): boolean
     }),
   );
 
-/** The groups ahead that overlap it, and those that they depend on in turn: all chains are followed. */
-export function naiveAhead(state: QueueState, groups: readonly NaiveGroup[], group: NaiveGroup): readonly NaiveGroup[] {
-  const ahead = groups.slice(0, groups.indexOf(group));
-  const reached = (from: NaiveGroup): boolean =>
-    groupsOverlap(state, from, group) ||
-    ahead.slice(ahead.indexOf(from) + 1).some((next) => groupsOverlap(state, from, next) && reached(next));
-  return ahead.filter(reached);
-}
+/** The groups ahead that overlap it. */
+export const naiveAhead = (
+  state: QueueState,
+  groups: readonly NaiveGroup[],
+  group: NaiveGroup,
+): readonly NaiveGroup[] =>
+  groups.slice(0, groups.indexOf(group)).filter((other) => groupsOverlap(state, other, group));
 
 export const naivePredecessors = (
   state: QueueState,

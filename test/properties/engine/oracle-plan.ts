@@ -70,7 +70,7 @@ export class Oracle {
     const found = new Set<EntryId>();
     if (!this.state.config.settings.canOptimisticallyMerge) return found;
     for (const [run, standing] of this.standings) {
-      if (run.phase !== "PASSED" || standing.kind !== "GOOD" || standing.without.length > 0) continue;
+      if (run.phase !== "PASSED" || standing.kind !== "GOOD" || standing.without.length > 0 || standing.stale) continue;
       const all = [...standing.before, ...run.group];
       const isWhole = (id: EntryId): boolean => {
         const group = this.groups.find((one) => one.members.includes(id));

@@ -6,7 +6,13 @@ import { type Names, namesOf, shareOne } from "./names.ts";
 import { doOverlap, isLive, type NaiveGroup, naivePredecessors } from "./oracle-line.ts";
 
 export type NaiveStanding =
-  | { readonly kind: "GOOD"; readonly before: readonly EntryId[]; readonly without: readonly EntryId[] }
+  | {
+      readonly kind: "GOOD";
+      readonly before: readonly EntryId[];
+      readonly without: readonly EntryId[];
+      /** It lacks what landed and overlaps somebody that it holds ahead: of that it proves nothing. */
+      readonly stale: boolean;
+    }
   | { readonly kind: "VOID"; readonly why: string }
   /** Targets were replaced after a landing that the run lacks. They overlap nothing of it, and nobody compared them. */
   | { readonly kind: "EITHER" };
@@ -24,6 +30,7 @@ export function naiveStanding(
   let remaining: readonly EntryId[] = [...run.predecessors, ...run.group];
   let at = run.base;
   let uncompared = false;
+  let stale = false;
   for (const movement of history.movements.slice(history.startedAt.get(run.id) ?? 0)) {
     if (movement.landed === null) {
       // Somebody else's movement counts as if the run had been started now, on the tip that it has.
@@ -31,9 +38,9 @@ export function naiveStanding(
       continue;
     }
     if (movement.from !== at) continue;
-    const landed = landedOn(state, movement, remaining);
+    const landed = landedOn(state, movement, run, remaining);
     if (landed === undefined) return isVoid("what landed overlaps what it holds, and it lacks it");
-    if (isTainted(movement, run, remaining)) return isVoid("what landed is only good with what it lacks");
+    stale ||= isStaledBy(state, movement, run, remaining, landed);
     const isAll = movement.landed.every((one) => remaining.includes(one.id));
     uncompared ||= !isAll && landed.some((id) => hasOthers(state, movement, id));
     if (hasGrownInto(state, movement, remaining, landed))
@@ -41,8 +48,8 @@ export function naiveStanding(
     [at, remaining] = [movement.to, landed];
   }
   if (at !== state.tip?.sha) return isVoid("the target is another one");
-  if (run.kind === "TIP") return { kind: "GOOD", before: [], without: [] };
-  const standing = inTheQueue(state, groups, run, remaining);
+  if (run.kind === "TIP") return { kind: "GOOD", before: [], without: [], stale };
+  const standing = inTheQueue(state, groups, run, remaining, stale);
   return uncompared && standing.kind === "GOOD" ? { kind: "EITHER" } : standing;
 }
 
@@ -52,25 +59,37 @@ const namesNow = (state: QueueState, id: EntryId): Names => namesOf(state.entrie
 const hasOthers = ({ entries }: QueueState, { numbers }: Movement, id: EntryId): boolean =>
   entries.has(id) && numbers.get(id) !== entries.get(id)?.lane?.number;
 
-/** It holds one that had not passed itself, and not the successor that cleared it: if it fails, that may be why. */
-const isTainted = ({ landed, unproven }: Movement, run: Run, remaining: readonly EntryId[]): boolean =>
-  run.phase === "FAILED" &&
-  remaining.some((id) => unproven.includes(id)) &&
-  (landed ?? []).some((one) => !remaining.includes(one.id));
-
 /** What remains of the run when this landed; undefined if the landing contradicts it. */
 function landedOn(
   state: QueueState,
   { landed, names }: Movement,
+  { group }: Run,
   remaining: readonly EntryId[],
 ): readonly EntryId[] | undefined {
   let left = remaining;
   for (const one of landed ?? []) {
-    const ahead = left.includes(one.id) ? left.slice(0, left.indexOf(one.id)) : left;
-    if (ahead.some((id) => state.mode === "SINGLE" || shareOne(names.get(id) ?? "ALL", one.names))) return undefined;
+    // It is said of its group; what is ahead of that is said by others.
+    const against = left.includes(one.id)
+      ? left.slice(0, left.indexOf(one.id))
+      : left.filter((id) => group.includes(id));
+    if (against.some((id) => state.mode === "SINGLE" || shareOne(names.get(id) ?? "ALL", one.names))) return undefined;
     left = left.filter((id) => id !== one.id);
   }
   return left;
+}
+
+function isStaledBy(
+  state: QueueState,
+  { landed, names }: Movement,
+  { group }: Run,
+  held: readonly EntryId[],
+  left: readonly EntryId[],
+): boolean {
+  const ahead = left.filter((id) => !group.includes(id));
+  const lacked = (landed ?? []).filter((one) => !held.includes(one.id));
+  return lacked.some((one) =>
+    ahead.some((id) => state.mode === "SINGLE" || shareOne(names.get(id) ?? "ALL", one.names)),
+  );
 }
 
 /** What is left of the run has targets now that it had not then, and that overlap what landed without it. */
@@ -93,6 +112,7 @@ function inTheQueue(
   groups: readonly NaiveGroup[],
   run: Run,
   remaining: readonly EntryId[],
+  stale: boolean,
 ): NaiveStanding {
   if (!run.group.every((id) => remaining.includes(id))) return isVoid("some of its group landed without the rest");
   if (!remaining.every((id) => isLive(state.entries.get(id)))) return isVoid("one that it contains left");
@@ -108,7 +128,7 @@ function inTheQueue(
   if (state.mode === "SINGLE" && before.join() !== ahead.filter((id) => before.includes(id)).join())
     return isVoid("the order changed");
   if (state.mode === "PARALLEL" && turnedRound(state, ahead, before)) return isVoid("the order of two changed");
-  return { kind: "GOOD", before, without: ahead.filter((id) => !before.includes(id)) };
+  return { kind: "GOOD", before, without: ahead.filter((id) => !before.includes(id)), stale };
 }
 
 /** Two of those ahead that overlap stand in the run otherwise than in the queue. */

@@ -3,7 +3,7 @@ import type { RunId } from "../../../shared/kernel/ids.ts";
 import { explain } from "../../../shared/queue/engine/explain.ts";
 import { standingOf } from "../../../shared/queue/engine/evidence.ts";
 import { Line } from "../../../shared/queue/engine/line.ts";
-import type { EndedRun, Entry, QueueState, Run } from "../../../shared/queue/engine/types.ts";
+import type { EndedRun, QueueState, Run } from "../../../shared/queue/engine/types.ts";
 import { isOfOtherLane, type Look } from "./judges.ts";
 import { isLive, naiveAhead } from "./oracle-line.ts";
 import { isStopped, Oracle, sameSet } from "./oracle-plan.ts";
@@ -127,15 +127,12 @@ function passedOnTheTip({ state, world, history }: Rest): readonly string[] {
       return (
         content.includes(head) &&
         unlanded.every((one) => live.has(one)) &&
-        lacking.every((one) => unlanded.every((other) => isApart(state, history, live.get(other), one)))
+        lacking.every((one) => isOfOtherLane(state, history, entry, one))
       );
     });
     return proven ? [] : [`#${entry.prNumber} is TESTS_PASSED, and no run that passed proves it on the tip`];
   });
 }
-
-const isApart = (state: QueueState, history: Rest["history"], entry: Entry | undefined, landed: string): boolean =>
-  entry !== undefined && isOfOtherLane(state, history, entry, landed);
 
 /** Nothing is said to happen in a moment that does not; whoever is waited for is there, and whatever holds it does. */
 function explainsTruly({ state, now, decision }: Rest, oracle: Oracle): readonly string[] {

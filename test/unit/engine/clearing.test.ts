@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Settings } from "../../../shared/queue/engine/types.ts";
 import { aLanedQueue } from "../../support/laned-queue.ts";
-import { aQueue, id, testing } from "../../support/queue.ts";
+import { aQueue, aTip, id, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
 afterEach(keepsPromises);
@@ -86,6 +86,14 @@ describe("a run that is older than a landing that overlaps what it holds", () =>
     expect(queue.passes(1).lands().states()).toEqual({ 1: "MERGED", 2: "TESTING", 3: "TESTING" });
   });
 
+  it("clears nobody that overlaps what landed, though its own group does not", () => {
+    const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a").brings(2, "a b").brings(3, "b").builds(1, 2, 3);
+    expect(queue.contents(3)).toEqual(["2+3"]);
+    queue.passes(1).lands().passes(3);
+    expect([queue.states(), queue.state.landing]).toEqual([{ 1: "MERGED", 2: "TESTING", 3: "TESTS_PASSED" }, null]);
+    expect(queue.passes(2).lands().states()).toMatchObject({ 2: "MERGED", 3: "TESTS_PASSED" });
+  });
+
   it("clears nobody whose targets have come to overlap what landed", () => {
     const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a").brings(2, "b").brings(3, "b").builds(1, 2, 3);
     const late = queue.run(3).id;
@@ -98,6 +106,40 @@ describe("a run that is older than a landing that overlaps what it holds", () =>
     const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a").brings(2, "b").brings(3, "b").builds(1, 2, 3);
     queue.passes(1).lands().reportsOn(queue.run(3).id, { unit: "SUCCESS" });
     expect(queue.state.landing).toMatchObject({ run: "q-3", group: [id(2), id(3)], expectedTip: "commit-q-1" });
+  });
+});
+
+describe("a test that holds what only a successor proved, without that successor", () => {
+  // #1 fails alone and passes with #2; #3 was tested on #1, and shares nothing with #2.
+  const cleared = () => {
+    const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a b").brings(2, "a").brings(3, "b").builds(1, 2, 3);
+    return queue.passes(2).lands({ tip: aTip("both") });
+  };
+
+  it("is not judged by its failure: it is tested again with both", () => {
+    const queue = cleared().forgets().fails(3);
+    expect(queue.states()).toEqual({ 1: "MERGED", 2: "MERGED", 3: "PENDING" });
+    expect(queue.effects()).toEqual(["close-run:q-3", "build-run:q-4"]);
+    expect(queue.builds(3).fails(3).states()).toMatchObject({ 3: "FAILED" });
+  });
+
+  it("passes as any other", () => {
+    expect(
+      cleared()
+        .passes(3)
+        .lands({ tip: aTip("all") })
+        .states(),
+    ).toMatchObject({ 3: "MERGED" });
+  });
+
+  it("fails as any other where what it holds had passed as well", () => {
+    const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a b").brings(2, "a").brings(3, "b").builds(1, 2, 3);
+    queue
+      .passes(1)
+      .lands()
+      .passes(2)
+      .lands({ tip: aTip("both") });
+    expect(queue.fails(3).states()).toEqual({ 1: "MERGED", 2: "MERGED", 3: "FAILED" });
   });
 });
 

@@ -63,14 +63,31 @@ describe("whether two overlap", () => {
 const aheadOf = (queue: LanedQueue, number: number): string => queue.contents(number).at(-1) ?? "";
 
 describe("lanes", () => {
-  it("are tested on those ahead that overlap them, directly or through others, and on nobody else", () => {
+  it("are tested on those ahead that share a target with them, and not on those that these are tested on", () => {
     const queue = aLanedQueue().opens().brings(1, "a").brings(2, "b").brings(3, "a b").brings(4, "c").brings(5, "b");
-    expect([1, 2, 3, 4, 5].map((number) => aheadOf(queue, number))).toEqual(["1", "2", "1+2+3", "4", "1+2+3+5"]);
+    expect([1, 2, 3, 4, 5].map((number) => aheadOf(queue, number))).toEqual(["1", "2", "1+2+3", "4", "2+3+5"]);
   });
 
   it("ALL stands on everybody but those that impact nothing, and everybody but those stands on it", () => {
     const queue = aLanedQueue().opens().brings(1, "a").brings(2, "").brings(3, "ALL").brings(4, "z").brings(5, "");
-    expect([1, 2, 3, 4, 5].map((number) => aheadOf(queue, number))).toEqual(["1", "2", "1+3", "1+3+4", "5"]);
+    expect([1, 2, 3, 4, 5].map((number) => aheadOf(queue, number))).toEqual(["1", "2", "1+3", "3+4", "5"]);
+  });
+
+  it("keep a pass when somebody lands whom only those ahead share a target with", () => {
+    const queue = aLanedQueue().opens().brings(1, "a").brings(2, "a b").brings(3, "b").builds(1, 2, 3).passes(3, 1);
+    expect(queue.contents(3)).toEqual(["2+3"]);
+    queue.lands().passes(2).lands();
+    expect([queue.states(), queue.state.landing?.run]).toEqual([
+      { 1: "MERGED", 2: "MERGED", 3: "TESTS_PASSED" },
+      "q-3",
+    ]);
+    expect(queue.lands({ tip: aTip("all") }).states()).toMatchObject({ 3: "MERGED" });
+  });
+
+  it("fail by a test that lacks whom only those ahead share a target with", () => {
+    const queue = aLanedQueue({ retriesBeforeFailure: 0 }).opens().brings(1, "a").brings(2, "a b").brings(3, "b");
+    queue.builds(1, 2, 3).passes(1).lands().passes(2).lands().fails(3);
+    expect(queue.states()).toEqual({ 1: "MERGED", 2: "MERGED", 3: "FAILED" });
   });
 
   it("are found in a queue of more than thirty-two, to its very end", () => {
