@@ -111,7 +111,7 @@ describe("lanes", () => {
     await enters(site, all, "ALL");
     await enters(site, two, ["api"]);
     await enters(site, none, []);
-    const contents = [`${one}`, `${one},${all}`, `${one},${all},${two}`, `${none}`];
+    const contents = [`${one}`, `${one},${all}`, `${all},${two}`, `${none}`];
     await isTesting(site, ...contents);
     for (const content of contents.toReversed()) gate.pass(content);
     for (const number of [one, all, two, none]) expect((await site.queue.ends(number)).state).toBe("MERGED");
