@@ -19,7 +19,6 @@ import type {
   Reason,
   Run,
   RunOutcome,
-  Totals,
 } from "./types.ts";
 
 /**
@@ -88,11 +87,6 @@ export class Draft extends ThawedQueue {
     return this.lined;
   }
 
-  /** The admitted entries in queue order. */
-  admitted(): readonly Entry[] {
-    return this.line().entries.flatMap((id) => this.entries.get(id) ?? []);
-  }
-
   groupOf(id: EntryId): Group | undefined {
     return this.line().groupOf(id);
   }
@@ -112,6 +106,11 @@ export class Draft extends ThawedQueue {
     return this.trackNow().doubted.has(run.id);
   }
 
+  /** It clears nobody any more: see `staledBy`. */
+  isStale(run: Run): boolean {
+    return this.trackNow().stale.has(run.id);
+  }
+
   private trackNow(): Track {
     if (this.track?.lineage !== this.lineage) this.track = trackOf(this.lineage);
     return this.track;
@@ -119,12 +118,7 @@ export class Draft extends ThawedQueue {
 
   /** With optimistic merging: the run of a successor that passed and contains the entry with all it depends on. */
   clearingRun(id: EntryId): Run | undefined {
-    this.clearing ??= clearedBy(
-      this,
-      this.line(),
-      (run) => this.standing(run),
-      (run) => this.trackNow().stale.has(run.id),
-    );
+    this.clearing ??= clearedBy(this, this);
     return this.clearing.get(id);
   }
 
@@ -133,10 +127,6 @@ export class Draft extends ThawedQueue {
     this.lined = undefined;
     this.clearing = undefined;
     this.standings.clear();
-  }
-
-  isLanding(id: EntryId): boolean {
-    return this.landing?.group.includes(id) ?? false;
   }
 
   runsOf(id: EntryId): readonly Run[] {
@@ -225,12 +215,6 @@ export class Draft extends ThawedQueue {
     this.notes.push({ entry, text });
   }
 
-  count(more: Partial<Totals>): void {
-    const sum: Record<string, number> = { ...this.totals };
-    for (const [name, by] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + by;
-    this.totals = { ...this.totals, ...sum };
-  }
-
   /** Puts a new entry into the queue, with the first line of its timeline. */
   announce(entry: Entry, why: Why): void {
     this.tell({ ...entry, moves: 0 }, entry.state, why, null);
@@ -248,10 +232,6 @@ export class Draft extends ThawedQueue {
     if (this.holds.some((hold) => hold.kind === kind)) return;
     this.holds = [...this.holds, { kind, since: this.now, detail }];
     this.note(null, `hold ${kind}: ${detail}`);
-  }
-
-  lift(kind: Hold["kind"]): void {
-    this.holds = this.holds.filter((hold) => hold.kind !== kind);
   }
 
   /** Grows whenever something is decided: a pass that leaves it as it was found nothing to do. */

@@ -212,22 +212,24 @@ const remainingOf = (run: Run, standing: Standing): EntryId[] =>
 /**
  * Which entries a run of a successor clears: one that passed, stands on the present tip, leaves nobody out, and
  * contains the entry with everything that it depends on. The shortest such run for each. Empty without optimistic
- * merging. All that the run holds lands at once: where that may not be, it clears nobody. `isStale`: see `staledBy`.
+ * merging. All that the run holds lands at once: where that may not be, it clears nobody.
  */
 export function clearedBy(
   state: Pick<QueueState, "config" | "entries" | "runs">,
-  line: Line,
-  standing: (run: Run) => Standing,
-  isStale: (run: Run) => boolean,
+  known: {
+    readonly line: () => Line;
+    readonly standing: (run: Run) => Standing;
+    readonly isStale: (run: Run) => boolean;
+  },
 ): ReadonlyMap<EntryId, Run> {
   const cleared = new Map<EntryId, Run>();
   if (!state.config.settings.canOptimisticallyMerge) return cleared;
   const shortest = new Map<EntryId, number>();
   for (const run of state.runs.values()) {
-    if (run.phase !== "PASSED" || run.kind === "TIP" || isStale(run)) continue;
-    const now = standing(run);
+    if (run.phase !== "PASSED" || run.kind === "TIP" || known.isStale(run)) continue;
+    const now = known.standing(run);
     if (now.kind === "VOID" || now.without.length > 0 || now.before.length === 0) continue;
-    if (!landsAtOnce(state, line, run, now.before)) continue;
+    if (!landsAtOnce(state, known.line(), run, now.before)) continue;
     const size = now.before.length + run.group.length;
     for (const id of now.before) {
       if ((shortest.get(id) ?? Number.POSITIVE_INFINITY) <= size) continue;

@@ -178,12 +178,11 @@ function statesFollowRuns(state: QueueState, line: Line, isCut: boolean): readon
       if (!state.entries.has(id) && !state.landing?.landed) breaches.push(`${run.id} tests an entry that is gone`);
     }
   const track = trackOf(state.lineage);
-  const cleared = clearedBy(
-    state,
-    line,
-    (run) => standingOf(state, run, line),
-    (run) => track.stale.has(run.id),
-  );
+  const cleared = clearedBy(state, {
+    line: () => line,
+    standing: (run) => standingOf(state, run, line, track),
+    isStale: (run) => track.stale.has(run.id),
+  });
   for (const entry of state.entries.values()) {
     const phases = withRun.get(entry.id);
     if (entry.state === "NOT_READY" && phases !== undefined)

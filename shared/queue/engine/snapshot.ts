@@ -1,5 +1,5 @@
 import type { CommitSha, EntryId, RunId } from "../../kernel/ids.ts";
-import type { Broken, Entry, QueueState, Run } from "./types.ts";
+import type { Broken, Entry, Hold, QueueState, Run, Totals } from "./types.ts";
 
 /** A queue's fields, open to change: what is optional has a value, and entries and runs are copies. */
 export class ThawedQueue implements QueueState {
@@ -53,6 +53,20 @@ export class ThawedQueue implements QueueState {
     this.totals = state.totals;
     this.entries = new Map(state.entries);
     this.runs = new Map(state.runs);
+  }
+
+  isLanding(id: EntryId): boolean {
+    return this.landing?.group.includes(id) ?? false;
+  }
+
+  count(more: Partial<Totals>): void {
+    const sum: Record<string, number> = { ...this.totals };
+    for (const [name, by] of Object.entries(more)) sum[name] = (sum[name] ?? 0) + by;
+    this.totals = { ...this.totals, ...sum };
+  }
+
+  lift(kind: Hold["kind"]): void {
+    this.holds = this.holds.filter((hold) => hold.kind !== kind);
   }
 }
 
