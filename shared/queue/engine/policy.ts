@@ -76,7 +76,7 @@ export const isLikelyEnoughToTakeOver = (waiting: number, running: number): bool
 
 /** Where slots idle, a second run on the second most likely assumption is worth it from this chance on. */
 export function secondPathFloor(busyShare: number): number {
-  if (busyShare < 0.6) return 0.1;
+  if (busyShare < 0.6) return 0.15;
   if (busyShare < 0.9) return 0.25;
   return Number.POSITIVE_INFINITY;
 }

@@ -165,8 +165,8 @@ describe("the floors", () => {
   ])("of a run at a busy share of %f", (share, expected) => expect(floorOf(share)).toBe(expected));
 
   it.each([
-    [0, 0.1],
-    [0.59, 0.1],
+    [0, 0.15],
+    [0.59, 0.15],
     [0.6, 0.25],
     [0.89, 0.25],
     [0.9, Number.POSITIVE_INFINITY],
