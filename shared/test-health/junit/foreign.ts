@@ -1,0 +1,54 @@
+/** What is sent in place of JUnit's XML, by name, and what to send. */
+import { quoted } from "./issues.ts";
+
+const CONVERT = "Send JUnit XML";
+
+/** By the name of the root element as it is written. Some hold elements that are called as JUnit's and are not. */
+const ROOTS: ReadonlyMap<string, string> = new Map([
+  [
+    "test-run",
+    `This is an NUnit 3 report. ${CONVERT}: \`dotnet test --logger junit\` with the package JunitXml.TestLogger`,
+  ],
+  ["test-results", `This is an NUnit 2 report. ${CONVERT}: NUnit's console has a transformation for it`],
+  ["assemblies", `This is an xUnit.net report. ${CONVERT}: \`dotnet test --logger junit\` with JunitXml.TestLogger`],
+  ["assembly", `This is an xUnit.net report. ${CONVERT}: \`dotnet test --logger junit\` with JunitXml.TestLogger`],
+  ["TestRun", `This is a TRX file of Visual Studio's tests. ${CONVERT}: \`trx2junit\`, or JunitXml.TestLogger`],
+  ["testng-results", `This is TestNG's own report. ${CONVERT}: TestNG writes it to \`junitreports/\``],
+  ["robot", `This is Robot Framework's own report. ${CONVERT}: run it with \`--xunit\``],
+  ["Site", `This is CTest's own report. ${CONVERT}: run it with \`--output-junit\``],
+  ["Catch", `This is Catch2's own report. ${CONVERT}: run it with \`--reporter junit\``],
+  ["Catch2TestRun", `This is Catch2's own report. ${CONVERT}: run it with \`--reporter junit\``],
+  ["doctest", `This is doctest's own report. ${CONVERT}: run it with \`--reporters=junit\``],
+  ["TestLog", `This is Boost.Test's own log. ${CONVERT}: run it with \`--logger=JUNIT\``],
+  ["TestResult", `This is Boost.Test's own report. ${CONVERT}: run it with \`--logger=JUNIT\``],
+  ["TestCase", `This is Qt Test's own report. ${CONVERT}: run it with \`-o results.xml,junitxml\``],
+  ["testExecutions", `This is SonarQube's generic test report. ${CONVERT}`],
+  ["coverage", `This is a coverage report. ${CONVERT}`],
+  ["report", `This is a coverage report of JaCoCo. ${CONVERT}`],
+  ["checkstyle", `This is a Checkstyle report. ${CONVERT}`],
+  ["html", `This is an HTML page: perhaps an error or a login page was saved in place of the report. ${CONVERT}`],
+]);
+
+/** Why a file with this root is not JUnit; null where nothing speaks against it. */
+export function foreignRoot(root: string): string | null {
+  const what = ROOTS.get(root) ?? (root.toLowerCase() === "html" ? ROOTS.get("html") : undefined);
+  return what === undefined ? null : `${what}.`;
+}
+
+/** XML without any of JUnit's elements. */
+export const unknownRoot = (root: string): string =>
+  `This is no JUnit XML: it begins with <${root.slice(0, 100)}>, and there is neither testsuite nor testcase in it. ${CONVERT}.`;
+
+/** A file without an element: `text` is how it begins. */
+export function noElements(bytes: Uint8Array, text: string): string {
+  const start = text.trim();
+  if (bytes.length === 0)
+    return `The file is empty (0 bytes): the tests may have been killed before they wrote it. ${CONVERT}.`;
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return `This is gzip. Unpack it first.`;
+  if (start.startsWith("PK\u0003\u0004")) return `This is a zip archive. Send the files in it.`;
+  if (start === "") return `There is nothing in the file but space. ${CONVERT}.`;
+  if (/^(?:TAP version|1\.\.\d+|(?:not )?ok\b)/u.test(start))
+    return `This is TAP (Test Anything Protocol). ${CONVERT}: \`tap-junit\` converts it.`;
+  if (/^[[{]/u.test(start)) return `This is JSON. ${CONVERT}.`;
+  return `This is no XML: it begins with ${quoted(start)}. ${CONVERT}.`;
+}
