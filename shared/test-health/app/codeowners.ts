@@ -13,8 +13,8 @@ export type OwnersRule = {
   readonly pattern: string;
   /** As written: `@user`, `@organization/team` or an e-mail address; none where the line takes owners away. */
   readonly owners: readonly string[];
-  /** A part of every path that it matches; null where none is certain. */
-  readonly needs: string | null;
+  /** What every path that it matches holds; "" where nothing is certain. */
+  readonly needs: string;
   readonly matches: Glob;
 };
 
@@ -59,10 +59,9 @@ export function parseCodeowners(text: string): Codeowners {
  */
 export function ownersOf(rules: readonly OwnersRule[], path: string): readonly string[] {
   if (path.length > PATH_MAX) return [];
-  const parts = partsOf(literal(path, false));
-  const present = new Set(parts);
-  const isOf = ({ needs, matches }: OwnersRule): boolean => (needs === null || present.has(needs)) && matches(parts);
-  return rules.findLast(isOf)?.owners ?? [];
+  const unescaped = literal(path, false);
+  const parts = partsOf(unescaped);
+  return rules.findLast((rule) => unescaped.includes(rule.needs) && rule.matches(parts))?.owners ?? [];
 }
 
 /** What a line says, undefined when nothing, a sentence when it is invalid. */
@@ -79,7 +78,7 @@ function ruleOf(line: string): Omit<OwnersRule, "line"> | string | undefined {
     return `The owner ${shown(stranger)} is neither a @user nor an @organization/team nor an e-mail address.`;
   }
   const glob = globTextOf(pattern);
-  return { pattern, owners, needs: certainPartOf(glob), matches: globOf(glob) };
+  return { pattern, owners, needs: certainTextOf(glob), matches: globOf(glob) };
 }
 
 /** Up to the first blank that is not escaped. */
@@ -117,14 +116,9 @@ function globTextOf(pattern: string): string {
   return [...before, last, "**"].join("/");
 }
 
-/** The longest part without a wildcard: to look for it spares most rules the matching. */
-function certainPartOf(glob: string): string | null {
-  const certain = partsOf(glob).filter((part) => !part.includes("*") && !part.includes("?"));
-  return certain.reduce<string | null>(
-    (longest, part) => (part.length > (longest?.length ?? 0) ? part : longest),
-    null,
-  );
-}
+/** The longest text between wildcards and slashes: to look for it spares most rules the matching. */
+const certainTextOf = (glob: string): string =>
+  glob.split(/[*?/]/u).reduce((longest, text) => (text.length > longest.length ? text : longest), "");
 
 /**
  * A pattern's escapes taken away. An escaped `*` or `?` is written as a character that no path of git holds, there and

@@ -240,15 +240,15 @@ describe("a file", () => {
     ).join("\n");
     const { rules, issues } = parseCodeowners(text);
     expect([rules.length, issues.length]).toEqual([10_000, 0]);
-    const began = performance.now();
+    const began = process.cpuUsage();
     for (let at = 0; at < 100; at++) {
       expect(ownersOf(rules, `packages/frontend/src/components/button-${at}/button.test.tsx`)).toEqual([]);
     }
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(2_000);
   });
 
   test("made to cost time costs little", () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     const hostile = [
       `${"*a".repeat(500)}b`,
       `${"**/a/".repeat(200)}b`,
@@ -263,6 +263,6 @@ describe("a file", () => {
     parseCodeowners("\\".repeat(2_000_000));
     parseCodeowners("\\\\".repeat(30_000));
     parseCodeowners(` ${"x".repeat(60_000)} ${"@a.".repeat(1_000)}`);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(1_000);
   });
 });
