@@ -6,9 +6,11 @@ import type { Log } from "../shared/kernel/log.ts";
 import { systemClock } from "../shared/kernel/time.ts";
 import type { BlobStore, QueueApp } from "../shared/queue/app/ports.ts";
 import type { UploadDoor } from "../shared/queue/app/uploads.ts";
+import type { HealthApp } from "../shared/test-health/app/ports.ts";
 import { resolveSettings } from "../shared/schemas/queue-settings.ts";
 import { claimant } from "../shared/table/claimant.ts";
 import type { Table } from "../shared/table/client.ts";
+import { healthStore } from "../shared/table/health-store.ts";
 import { idempotencyStore } from "../shared/table/idempotency.ts";
 import { queueStore } from "../shared/table/queue-store.ts";
 import { targetsStore } from "../shared/table/targets-store.ts";
@@ -16,7 +18,9 @@ import { type TokenStore, tokenStore } from "../shared/table/tokens.ts";
 import { crashPoints } from "./crash-points.ts";
 
 /** Everything a function may need. */
-export type Wiring = EndpointPorts & QueueApp & { readonly tokens: TokenStore; readonly uploads: UploadDoor };
+export type Wiring = EndpointPorts &
+  QueueApp &
+  HealthApp & { readonly tokens: TokenStore; readonly uploads: UploadDoor };
 
 /** What differs between one machine and AWS. */
 export type Parts = {
@@ -39,6 +43,7 @@ export function wired({ table, log, blobs, uploads, hosts, worker }: Parts): Wir
     passing: crashPoints(process.env["MAINLINE_CRASH_AT"]),
     queues: queueStore(table, who),
     targets: targetsStore(table, blobs),
+    health: healthStore(table, systemClock),
     tokens: tokenStore(table),
     idempotency: idempotencyStore(table, who),
     uploads,

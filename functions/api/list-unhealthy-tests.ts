@@ -1,4 +1,11 @@
-import { noTests } from "../../shared/http/no-tests.ts";
+import { ok } from "../../shared/kernel/result.ts";
+import { listUnhealthy } from "../../shared/test-health/app/lists.ts";
 import { serve } from "../serve.ts";
+import { repositoryOf, unhealthyPage } from "../test-health.ts";
 
-export const handler = serve("list-unhealthy-tests", async ({ input, principal }) => noTests(input, principal));
+export const handler = serve("list-unhealthy-tests", async ({ input, principal }, app) => {
+  const of = repositoryOf(principal.org, input);
+  if (!of.ok) return of;
+  const found = await listUnhealthy(app, of.value, input.status, input.page_query);
+  return found.ok ? ok(unhealthyPage(input.repo, found.value)) : found;
+});

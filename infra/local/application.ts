@@ -42,7 +42,7 @@ export type Application = {
   readonly stop: () => Promise<void>;
 };
 
-const SWEEP_EVERY_10_SECONDS = "*/10 * * * * *";
+const EVERY_10_SECONDS = "*/10 * * * * *";
 const WORKER_MS_MAX = 900_000;
 /** A landing waits behind the building of runs no longer than this. */
 const EFFECTS_MS = 1_000;
@@ -57,14 +57,14 @@ async function mapping(name: string, skPrefix: string, log: Log): Promise<readon
   return [{ name, filter: insertsOf(skPrefix), handler, batchSize: 25 }];
 }
 
-async function sweep(log: Log): Promise<readonly Schedule[]> {
-  if (!hasFunction("workers", "sweep")) {
-    log.warn("a scheduled function is missing", { function: "sweep" });
+async function scheduled(name: string, cron: string, log: Log): Promise<readonly Schedule[]> {
+  if (!hasFunction("workers", name)) {
+    log.warn("a scheduled function is missing", { function: name });
     return [];
   }
-  const handler = await loadFunction("workers", "sweep", z.unknown());
-  const run = (): Promise<unknown> => handler({}, lambdaContext("sweep", crypto.randomUUID(), WORKER_MS_MAX));
-  return [{ name: "sweep", cron: SWEEP_EVERY_10_SECONDS, run, atStart: true }];
+  const handler = await loadFunction("workers", name, z.unknown());
+  const run = (): Promise<unknown> => handler({}, lambdaContext(name, crypto.randomUUID(), WORKER_MS_MAX));
+  return [{ name, cron, run, atStart: true }];
 }
 
 async function authorizer(): Promise<Authorize> {
@@ -94,7 +94,10 @@ export async function localApplication(context: LocalContext): Promise<Applicati
       ...(await mapping("advance-queue", "4#INBOX#", log)),
       ...effects.map(({ mapping: one, slow }) => ({ ...one, handler: slow.handler })),
     ],
-    schedules: await sweep(log),
+    schedules: [
+      ...(await scheduled("sweep", EVERY_10_SECONDS, log)),
+      ...(await scheduled("judge-tests", EVERY_10_SECONDS, log)),
+    ],
     recover: git.recover,
     stop: async () => {
       await Promise.all(effects.map(({ slow }) => slow.ended()));

@@ -1,7 +1,7 @@
 /** The wire's zod schemas as OpenAPI components; shapes with an id of their own become components of that name. */
 import * as z from "zod";
 import { errorBody } from "../schemas/errors.ts";
-import type { Route } from "./route.ts";
+import { isInQuery, type Route } from "./route.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -25,8 +25,8 @@ export function schemasOf(routes: readonly Route[], codes: readonly string[]): J
     Object.assign(components, { [name]: tidy(root) }, tidyAll($defs ?? {}));
   };
   for (const route of routes) {
-    // A GET's request stands in its parameters.
-    if (route.method === "POST") add(requestName(route), route.request, "input");
+    // What stands in the query stands in the parameters.
+    if (!isInQuery(route)) add(requestName(route), route.request, "input");
     if (route.media === "application/json") add(replyName(route), route.reply, "output");
   }
   add("Error", errorBody(codes), "output");

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ERROR_CODES } from "./error-codes.ts";
 import { type Json, operationId, ref, requestName, schemasOf } from "./json-schemas.ts";
 import { responsesOf } from "./openapi-responses.ts";
-import type { Route } from "./route.ts";
+import { isInQuery, type Route } from "./route.ts";
 import { allRoutes } from "./routes.ts";
 import { API_VERSION } from "./version.ts";
 
@@ -73,23 +73,31 @@ function operation(route: Route): Json {
     summary: route.summary,
     description: route.scope === null ? route.description : `${route.description}\n\nScope: \`${route.scope}\`.`,
     ...securityOf[route.auth],
-    ...(route.method === "GET" ? query(route) : body(route)),
+    ...(isInQuery(route) ? query(route) : {}),
+    ...(route.method === "GET" ? {} : body(route)),
     responses: responsesOf(route),
   };
 }
 
-const body = (route: Route): Json => ({
+const FILE = { schema: { type: "string", format: "binary" } };
+
+const body = (route: Route): Json =>
+  route.body === "xml"
+    ? { requestBody: { required: true, content: { "application/xml": FILE, "text/xml": FILE } } }
+    : jsonBody(route);
+
+const jsonBody = (route: Route): Json => ({
   ...(route.writes ? { parameters: [{ $ref: "#/components/parameters/IdempotencyKey" }] } : {}),
   requestBody: { required: true, content: { "application/json": { schema: ref(requestName(route)) } } },
 });
 
-/** A GET's request is flat: each field is a parameter. */
+/** Such a request is flat: each field is a parameter. */
 function query(route: Route): Json {
-  const { properties = {} } = z.toJSONSchema(route.request, { io: "input" });
+  const { properties = {}, required: needed = [] } = z.toJSONSchema(route.request, { io: "input" });
   const parameters = Object.entries(properties).map(([name, schema]) => ({
     name,
     in: "query",
-    required: false,
+    required: needed.includes(name),
     schema,
   }));
   return parameters.length === 0 ? {} : { parameters };

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { metricsQuery } from "../schemas/metrics-query.ts";
 import { noFields, openApiDocument, status } from "../schemas/status.ts";
-import * as health from "../schemas/test-health.ts";
 import { route } from "./route.ts";
 
 const reads = { auth: "token", scope: "read", writes: false, tableAccess: "read", media: "application/json" } as const;
@@ -27,28 +26,6 @@ export const otherRoutes = {
     reply: z.string(),
     media: "text/plain; version=0.0.4; charset=utf-8",
     errors: [],
-  }),
-  "list-failing-tests": route("list-failing-tests", {
-    ...reads,
-    method: "POST",
-    tag: "Test health",
-    path: "/flaky-tests/list-failing-tests",
-    summary: "List the tests that failed in a window of time",
-    description: "At most seven days; ordered by the latest failure in it, newest first.",
-    request: health.listFailingTests,
-    reply: health.failingTests,
-    errors: ["ORGANIZATION_NOT_FOUND", "REPOSITORY_NOT_FOUND"],
-  }),
-  "list-unhealthy-tests": route("list-unhealthy-tests", {
-    ...reads,
-    method: "POST",
-    tag: "Test health",
-    path: "/flaky-tests/list-unhealthy-tests",
-    summary: "List the tests that are flaky or broken",
-    description: "Ordered by the time of their status, newest first.",
-    request: health.listUnhealthyTests,
-    reply: health.unhealthyTests,
-    errors: ["ORGANIZATION_NOT_FOUND", "REPOSITORY_NOT_FOUND"],
   }),
   "get-status": route("get-status", {
     ...open,

@@ -19,7 +19,9 @@ export type Route = {
   /** Takes `Idempotency-Key`. */
   readonly writes: boolean;
   readonly tableAccess: "none" | "read" | "write";
-  /** The body; for GET the query string. */
+  /** `xml`: the body is a file as it is, and the request its query. */
+  readonly body?: "xml";
+  /** The body; for GET, and where the body is a file, the query string. */
   readonly request: z.ZodType;
   /** The body of 200. */
   readonly reply: z.ZodType;
@@ -28,6 +30,10 @@ export type Route = {
   /** Beyond those that every route of its kind has. */
   readonly errors: readonly ErrorCode[];
 };
+
+/** The request's fields stand in the query string. */
+export const isInQuery = ({ method, body }: Pick<Route, "method" | "body">): boolean =>
+  method === "GET" || body === "xml";
 
 /** Keeps the exact types of id, schemas and errors, which the handlers' types are made from. */
 export const route = <const Id extends string, const Rest extends Omit<Route, "id">>(id: Id, rest: Rest) => ({

@@ -6,8 +6,9 @@ import { otherRoutes } from "./other-routes.ts";
 import { pullRequestRoutes } from "./pull-request-routes.ts";
 import { queueRoutes } from "./queue-routes.ts";
 import type { BodyOf, CodeOf, InputOf, Route } from "./route.ts";
+import { testHealthRoutes } from "./test-health-routes.ts";
 
-export const routes = { ...pullRequestRoutes, ...queueRoutes, ...otherRoutes } as const;
+export const routes = { ...pullRequestRoutes, ...queueRoutes, ...testHealthRoutes, ...otherRoutes } as const;
 
 export type Routes = typeof routes;
 export type RouteId = keyof Routes;

@@ -31,10 +31,35 @@ export async function bodyText(event: ApiEvent): Promise<Result<string, Code>> {
   return text;
 }
 
+/** What programs say of a file; curl says the last of itself. */
+const FILE_TYPES = new Set([
+  "",
+  "application/xml",
+  "text/xml",
+  "application/gzip",
+  "application/octet-stream",
+  "application/x-www-form-urlencoded",
+]);
+
+/** A file as it is, or compressed. */
+export async function bodyFile(event: ApiEvent): Promise<Result<Uint8Array, Code>> {
+  if (!FILE_TYPES.has(typeOf(event)))
+    return fail("UNSUPPORTED_MEDIA_TYPE", "Send the file as it is, with Content-Type: application/xml or text/xml.");
+  const refusal = wrongEncoding(event);
+  if (refusal !== undefined) return fail("UNSUPPORTED_MEDIA_TYPE", refusal);
+  return bytesOf(Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8"));
+}
+
+const typeOf = (event: ApiEvent): string => header(event, "content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+
 function wrongType(event: ApiEvent): string | undefined {
-  const type = header(event, "content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  const type = typeOf(event);
   if (type !== "application/json" && type !== "application/gzip")
     return "Send JSON with Content-Type: application/json (or application/gzip where it is compressed).";
+  return wrongEncoding(event);
+}
+
+function wrongEncoding(event: ApiEvent): string | undefined {
   const encoding = header(event, "content-encoding")?.trim().toLowerCase() ?? "";
   if (["", "identity", "gzip", "x-gzip"].includes(encoding)) return undefined;
   return "Of all content encodings only gzip is understood.";
@@ -44,10 +69,14 @@ const fromText = (text: string): Read<string> => (Buffer.byteLength(text) > BODY
 
 /** Of bytes that may be gzip. The bytes decide: a gateway may have undone the encoding and left the header. */
 export async function textOfBytes(sent: Buffer): Promise<Read<string>> {
+  const bytes = await bytesOf(sent);
+  return bytes.ok ? decoded(bytes.value) : bytes;
+}
+
+async function bytesOf(sent: Buffer): Promise<Read<Buffer>> {
   const isGzip = sent[0] === 0x1f && sent[1] === 0x8b;
   const bytes = isGzip ? await inflated(sent) : ok(sent);
-  if (!bytes.ok) return bytes;
-  return bytes.value.length > BODY_BYTES_MAX ? tooLarge() : decoded(bytes.value);
+  return bytes.ok && bytes.value.length > BODY_BYTES_MAX ? tooLarge() : bytes;
 }
 
 /** Stops at the limit: a bomb costs no more memory than an honest body. */

@@ -13,7 +13,7 @@ import { Unavailable } from "../kernel/unavailable.ts";
 import { faultAnswer } from "./answer.ts";
 import { authorise, NO_TOKEN } from "./authorise.ts";
 import type { Principal } from "./authorizer-answer.ts";
-import { bodyText } from "./body.ts";
+import { bodyFile, bodyText } from "./body.ts";
 import { type Answer, type ApiEvent, type ApiHandler, requestIdOf } from "./event.ts";
 import { type AnyRun, performer } from "./perform.ts";
 import type { EndpointPorts, OpenRoute, Run, TokenRoute } from "./use-case.ts";
@@ -33,6 +33,7 @@ export const openEndpoint = <R extends OpenRoute>(route: R, ports: Ports, run: R
 function lambdaOf<R extends Route>(route: R, ports: Ports, run: AnyRun<R>): ApiHandler {
   // Kept beside the event and not in it: nothing that a request carries can pass for an admission.
   const admitted = new WeakMap<ApiEvent, Principal | undefined>();
+  const files = new WeakMap<ApiEvent, Uint8Array>();
   const perform = performer(route, ports, run);
   const lambda = middyfy<ApiEvent, Answer>()
     .before(({ event }) => {
@@ -41,15 +42,23 @@ function lambdaOf<R extends Route>(route: R, ports: Ports, run: AnyRun<R>): ApiH
       admitted.set(event, admission.value);
       return undefined;
     })
-    .before(async ({ event }) => decode(route, event))
+    .before(async ({ event }) => {
+      if (route.body !== "xml") return decode(route, event);
+      const file = await bodyFile(event);
+      if (!file.ok) return faultAnswer(requestIdOf(event), file.fault);
+      files.set(event, file.value);
+      return decode({ method: "GET" }, event);
+    })
     .use(jsonBodyParser<ApiEvent>({ disableContentTypeCheck: true }))
-    .handler(async (event: ApiEvent) => perform(event, admitted.get(event)))
+    .handler(async (event: ApiEvent) => perform(event, admitted.get(event), files.get(event) ?? NO_FILE))
     .onError(({ event, error }) => trouble(event, error, ports().log));
   return logged(route, ports, lambda);
 }
 
+const NO_FILE = new Uint8Array();
+
 /** Leaves JSON text for the parser. The request of a GET is its query: a body it brings means nothing. */
-async function decode(route: Route, event: ApiEvent): Promise<Answer | undefined> {
+async function decode(route: Pick<Route, "method">, event: ApiEvent): Promise<Answer | undefined> {
   const text = route.method === "GET" ? ok("{}") : await bodyText(event);
   if (!text.ok) return faultAnswer(requestIdOf(event), text.fault);
   event.body = text.value;

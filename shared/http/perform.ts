@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ErrorCode } from "../api/error-codes.ts";
-import type { BodyOf, InputOf, Route } from "../api/route.ts";
+import { type BodyOf, type InputOf, isInQuery, type Route } from "../api/route.ts";
 import type { Receipt } from "../kernel/receipt.ts";
 import { ok, type Result } from "../kernel/result.ts";
 import { answer, faultAnswer } from "./answer.ts";
@@ -15,19 +15,19 @@ export type AnyRun<R extends Route> = (
   request: EndpointRequest<R, Principal | undefined>,
 ) => Promise<Result<BodyOf<R>, ErrorCode>>;
 
-export type Perform = (event: ApiEvent, principal: Principal | undefined) => Promise<Answer>;
+export type Perform = (event: ApiEvent, principal: Principal | undefined, file: Uint8Array) => Promise<Answer>;
 
 /** What is left once the caller is known and the body is JSON: parse, use case, reply. */
 export function performer<R extends Route>(route: R, ports: () => EndpointPorts, run: AnyRun<R>): Perform {
   const render = renderer(route);
-  return async (event, principal) => {
+  return async (event, principal, file) => {
     const requestId = requestIdOf(event);
     const read = readInput(route, event);
     if (!read.ok) return faultAnswer(requestId, read.fault);
     const input = read.value;
     const work = async (receipt?: Receipt): Promise<Answer> => {
       const open = receipt && { receipt: { ...receipt, answer: (body: BodyOf<R>) => render(body, principal) } };
-      const result = await run({ input, principal, requestId, ...open });
+      const result = await run({ input, file, principal, requestId, ...open });
       if (!result.ok) return faultAnswer(requestId, result.fault);
       return answer(requestId, 200, render(result.value, principal), { "content-type": route.media });
     };
@@ -40,7 +40,7 @@ export function performer<R extends Route>(route: R, ports: () => EndpointPorts,
 // The parser has put the body's value in the place of its text.
 function readInput<R extends Route>(route: R, event: ApiEvent): Result<InputOf<R>, "INVALID_REQUEST"> {
   const schema: R["request"] = route.request;
-  const source: unknown = route.method === "GET" ? (event.queryStringParameters ?? {}) : event.body;
+  const source: unknown = isInQuery(route) ? (event.queryStringParameters ?? {}) : event.body;
   const read = z.safeParse(schema, source, { error: inWords });
   return read.success ? ok(read.data) : invalid(read.error);
 }

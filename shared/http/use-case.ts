@@ -11,6 +11,8 @@ export type EndpointPorts = { readonly log: Log; readonly clock: Clock; readonly
 
 export type EndpointRequest<R extends Route, Who = Principal> = {
   readonly input: InputOf<R>;
+  /** The body of a route that takes a file, decoded; empty elsewhere. */
+  readonly file: Uint8Array;
   readonly principal: Who;
   readonly requestId: string;
   /** There when the client sent an `Idempotency-Key`: record the answer with the change, or leave it to the endpoint. */

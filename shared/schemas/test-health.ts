@@ -49,6 +49,9 @@ export const listUnhealthyTests = listRequest.extend({
     .optional(),
 });
 
+/** A list that takes no more than the repository and the page. */
+export const listQuarantinedTests = listRequest;
+
 const rate = z.number().min(0).max(1);
 
 const test = z.object({

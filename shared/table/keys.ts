@@ -24,11 +24,15 @@ const queueParts = (key: QueueKey): readonly string[] => [
   key.branch,
 ];
 
+type Repository = { readonly org: OrgSlug; readonly repo: RepoKey };
+
+const testParts = ({ org, repo }: Repository): readonly string[] => [org, repo.host, repo.owner, repo.name, "TESTS"];
+
 /** Zero-padded, so that text order is number order. PR numbers reach 4294967295. */
 const sortable = (number: number): string => String(number).padStart(10, "0");
 
 /** First parts of partition keys that belong to no organization. */
-export const WITHOUT_TENANT = ["=TOKEN", "=DUE"] as const;
+export const WITHOUT_TENANT = ["=TOKEN", "=DUE", "=TESTS_DUE"] as const;
 
 export const keys = {
   organization: (org: OrgSlug): Key => ({ pk: joined(org, "ORG"), sk: "ORG" }),
@@ -89,6 +93,33 @@ export const keys = {
   }),
   /** What a set of targets is compared by, under the digest of that: sets that are the same are one. */
   targetHashes: (org: OrgSlug, digest: string): Key => ({ pk: joined(org, "TARGET_HASHES", digest), sk: "HASHES" }),
+  /** Sets of tests, by the digest of their ids; what is large lies in parts beside it. */
+  testSet: (of: Repository, digest: string): Key => ({ pk: joined(...testParts(of), "SET", digest), sk: "1#SET" }),
+  testSetPart: (of: Repository, digest: string, part: number): Key => ({
+    pk: joined(...testParts(of), "SET", digest),
+    sk: `2#PART#${sortable(part)}`,
+  }),
+  /** The set that the sets of a job are told as changes of. */
+  testSetBase: (of: Repository, job: string): Key => ({ pk: joined(...testParts(of), "SET_BASES"), sk: joined(job) }),
+  /** All uploads of test results, by the time at which they ran. */
+  testUploads: (of: Repository): string => joined(...testParts(of), "UPLOADS"),
+  testUpload: (of: Repository, at: EpochMs, id: string): Key => ({
+    pk: keys.testUploads(of),
+    sk: `${sortableTime(at)}#${joined(id)}`,
+  }),
+  testUploadRecord: (of: Repository, id: string): Key => ({ pk: joined(...testParts(of), "UPLOAD", id), sk: "UPLOAD" }),
+  /** Failures of one day, `YYYY-MM-DD`; in it by test and hour. */
+  failuresOn: (of: Repository, day: string): string => joined(...testParts(of), "FAILURES", day),
+  failuresIn: (of: Repository, day: string, test: string, hour: number): Key => ({
+    pk: keys.failuresOn(of, day),
+    sk: `${joined(test)}#${String(hour).padStart(2, "0")}`,
+  }),
+  tests: (of: Repository): string => joined(...testParts(of), "TEST"),
+  test: (of: Repository, id: string): Key => ({ pk: keys.tests(of), sk: joined(id) }),
+  testSettings: (of: Repository): Key => ({ pk: joined(...testParts(of), "SETTINGS"), sk: "SETTINGS" }),
+  testsDue: (of: Repository): Key => ({ pk: "=TESTS_DUE", sk: joined(...testParts(of)) }),
+  allTestsDue: (): string => "=TESTS_DUE",
+
   /** Head branch to PR number, for look-ups by `pr.branch`. */
   branchPointer: (key: QueueKey, headBranch: string): Key => ({
     pk: joined(...queueParts(key), "BRANCH", headBranch),

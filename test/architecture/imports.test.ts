@@ -23,6 +23,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "shared/queue/app/ports.ts",
     "shared/test-health/detect/history.ts",
     "shared/test-health/app/ports.ts",
+    "shared/test-health/app/settings.ts",
     "shared/schemas",
     "shared/kernel",
   ],

@@ -1,0 +1,42 @@
+import type { ReplyOf } from "../../shared/api/routes.ts";
+import { ok } from "../../shared/kernel/result.ts";
+import { toRfc3339 } from "../../shared/kernel/time.ts";
+import { type TestDetails, testDetails } from "../../shared/test-health/app/tests.ts";
+import { serve } from "../serve.ts";
+import { presenter, repositoryOf } from "../test-health.ts";
+
+export const handler = serve("get-test-details", async ({ input, principal }, app) => {
+  const of = repositoryOf(principal.org, input);
+  if (!of.ok) return of;
+  const found = await testDetails(app, of.value, input.test_id);
+  return found.ok ? ok(present(input.repo, found.value)) : found;
+});
+
+function present(
+  repo: Parameters<typeof presenter>[0],
+  { row, settings, days }: TestDetails,
+): ReplyOf<"get-test-details"> {
+  const { record } = row;
+  return {
+    test: presenter(repo, settings)(row),
+    quarantine_setting: record.setting,
+    evidence: record.evidence.map(({ rule, sha, at, uploads, what }) => ({
+      rule,
+      sha,
+      at: toRfc3339(at),
+      upload_ids: [...uploads],
+      what,
+    })),
+    transitions: record.transitions
+      .map(({ at, status, reason, rules, upload }) => ({
+        at: toRfc3339(at),
+        status,
+        reason,
+        rules: [...rules],
+        upload_id: upload,
+      }))
+      .toReversed(),
+    history: days.map((day) => ({ ...day })),
+    latest_failure: record.summaries[0]?.example ?? null,
+  };
+}

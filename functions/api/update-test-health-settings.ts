@@ -1,0 +1,15 @@
+import { ok } from "../../shared/kernel/result.ts";
+import { changeSettings } from "../../shared/test-health/app/settings.ts";
+import { serve } from "../serve.ts";
+import { repositoryOf, settingsView } from "../test-health.ts";
+
+export const handler = serve("update-test-health-settings", async ({ input, principal }, app) => {
+  const of = repositoryOf(principal.org, input);
+  if (!of.ok) return of;
+  const { repo: _, org_url_slug: __, ...patch } = input;
+  const settings = changeSettings(await app.health.settings(of.value), patch);
+  await app.health.putSettings(of.value, settings);
+  // Other rules may say something else of what is known already.
+  await app.health.markDue(of.value, app.clock());
+  return ok(settingsView(settings));
+});

@@ -1,0 +1,135 @@
+/** What is kept of a repository's tests: settings, tests that have failed, and when it is to be looked at. */
+import { randomUUID } from "node:crypto";
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { orgSlug } from "../kernel/ids.ts";
+import { type EpochMs, epochMs } from "../kernel/time.ts";
+import { type HealthStore, type Repository, RETENTION_DAYS, type TestRecord } from "../test-health/app/ports.ts";
+import { DEFAULT_SETTINGS, type RepositorySettings } from "../test-health/app/settings.ts";
+import type { Table } from "./client.ts";
+import { keys } from "./keys.ts";
+import { getItem, getItems, query } from "./read.ts";
+import { testFailures } from "./test-failures.ts";
+import { testSets } from "./test-sets.ts";
+import { testUploads } from "./test-uploads.ts";
+
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+
+const storedTest = z.object({
+  entity: z.literal("TEST"),
+  schema: z.literal(1),
+  record: z.custom<TestRecord>(isObject),
+});
+const storedSettings = z.object({
+  entity: z.literal("TEST_SETTINGS"),
+  schema: z.literal(1),
+  settings: z.custom<Partial<RepositorySettings>>(isObject),
+});
+const storedDue = z.object({
+  entity: z.literal("TESTS_DUE"),
+  schema: z.literal(1),
+  org: z.string(),
+  repo: z.object({ host: z.string(), owner: z.string(), name: z.string() }),
+  at: z.int(),
+  stamp: z.string(),
+});
+
+export function healthStore(table: Table, now: () => EpochMs): HealthStore {
+  const sets = testSets(table, now);
+  const uploads = testUploads(table);
+  const failures = testFailures(table);
+  const put = (Item: Record<string, unknown>) => table.client.send(new PutCommand({ TableName: table.name, Item }));
+
+  return {
+    settings: async (of) => {
+      const item = await getItem(table, keys.testSettings(of));
+      return item === undefined ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...storedSettings.parse(item).settings };
+    },
+    putSettings: async (of, settings) => {
+      await put({ ...keys.testSettings(of), entity: "TEST_SETTINGS", schema: 1, settings });
+    },
+
+    keepSet: sets.keep,
+    sets: sets.load,
+    putUpload: uploads.put,
+    putRecord: uploads.putRecord,
+    upload: uploads.record,
+    uploads: uploads.list,
+    putFailures: failures.put,
+    failures: failures.find,
+
+    tests: async (of, ids) => {
+      const items = await getItems(
+        table,
+        [...new Set(ids)].map((id) => keys.test(of, id)),
+      );
+      return new Map(items.map((item) => storedTest.parse(item).record).map((record) => [record.id, record]));
+    },
+    allTests: async (of) => {
+      const items = await query(table, { pk: keys.tests(of) });
+      return items.map((item) => storedTest.parse(item).record);
+    },
+    putTest: (of, record) => putTest(table, of, record),
+
+    markDue: async (of, at) => {
+      await put({
+        ...keys.testsDue(of),
+        entity: "TESTS_DUE",
+        schema: 1,
+        org: of.org,
+        repo: of.repo,
+        at,
+        stamp: randomUUID(),
+      });
+    },
+    due: async (until) => {
+      const items = (await query(table, { pk: keys.allTestsDue() })).map((item) => storedDue.parse(item));
+      return items
+        .filter(({ at }) => at <= until)
+        .map(({ org, repo, at, stamp }) => ({ repository: { org: orgSlug(org), repo }, at: epochMs(at), stamp }));
+    },
+    rearm: async ({ repository, stamp }, at) => {
+      const key = keys.testsDue(repository);
+      const condition = {
+        TableName: table.name,
+        ConditionExpression: "stamp = :stamp",
+        ExpressionAttributeValues: { ":stamp": stamp },
+      };
+      const Item = { ...key, entity: "TESTS_DUE", schema: 1, ...repository, at, stamp };
+      await unlessRefused(() =>
+        at === null
+          ? table.client.send(new DeleteCommand({ Key: key, ...condition }))
+          : table.client.send(new PutCommand({ Item, ...condition })),
+      );
+    },
+  };
+}
+
+async function putTest(table: Table, of: Repository, record: TestRecord): Promise<boolean> {
+  const isLasting = record.setting !== "UNSPECIFIED" || record.ticket !== null || record.lastFailedAt === null;
+  const Item = {
+    ...keys.test(of, record.id),
+    entity: "TEST",
+    schema: 1,
+    record: { ...record, revision: record.revision + 1 },
+    revision: record.revision + 1,
+    ...(isLasting ? {} : { expiresAtSeconds: Math.floor((record.lastFailedAt ?? 0) / 1000) + RETENTION_DAYS * 86_400 }),
+  };
+  const condition = {
+    ConditionExpression: record.revision === 0 ? "attribute_not_exists(pk)" : "revision = :revision",
+    ...(record.revision === 0 ? {} : { ExpressionAttributeValues: { ":revision": record.revision } }),
+  };
+  return unlessRefused(() => table.client.send(new PutCommand({ TableName: table.name, Item, ...condition })));
+}
+
+/** False where the condition did not hold: somebody else wrote first. */
+async function unlessRefused(write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}

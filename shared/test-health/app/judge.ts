@@ -1,0 +1,105 @@
+/** Judging tests by what their repository's uploads say of them, and keeping what came of it. */
+import { DAY_MS, earliest, type EpochMs, epochMs, later } from "../../kernel/time.ts";
+import type { TestStatus, Verdict } from "../detect/history.ts";
+import { verdictOf } from "../detect/verdict.ts";
+import { observationsOf, type Results, resultsOf } from "./figures.ts";
+import type { HealthApp, HealthStore, Repository, TestRecord, Transition, UploadEntry } from "./ports.ts";
+import type { RepositorySettings } from "./settings.ts";
+
+/** How far back a verdict looks. */
+export const HISTORY_MS = 14 * DAY_MS;
+const TRANSITIONS_MAX = 50;
+const ATTEMPTS = 5;
+
+export const statusOf = ({ transitions }: Pick<TestRecord, "transitions">): TestStatus =>
+  transitions.at(-1)?.status ?? "HEALTHY";
+
+export const HEALTHY_REASON = "no rule speaks against it";
+
+/** All that came in from `from` until before `until`, of some tests or of all. */
+export async function readResults(
+  health: HealthStore,
+  repository: Repository,
+  from: EpochMs,
+  until: EpochMs,
+  tests?: readonly string[],
+): Promise<Results> {
+  const [uploads, failures] = await Promise.all([
+    health.uploads(repository, from, until),
+    health.failures(repository, from, until, tests),
+  ]);
+  return resultsOf(uploads, await setsOf(health, repository, uploads), failures);
+}
+
+export const setsOf = (health: HealthStore, repository: Repository, uploads: readonly UploadEntry[]) =>
+  health.sets(repository, [...new Set(uploads.map((upload) => upload.executed))]);
+
+/** The record as the verdict makes it: with a new transition, if it is another status. */
+export function judged(record: TestRecord, verdict: Verdict, now: EpochMs, upload: string | null): TestRecord {
+  const { status, reason, rules, evidence, revisitAt } = verdict;
+  const transition: Transition = { at: now, status, reason, rules, upload };
+  const transitions =
+    status === statusOf(record) ? record.transitions : [...record.transitions, transition].slice(-TRANSITIONS_MAX);
+  return { ...record, reason, evidence, revisitAt, transitions };
+}
+
+export const verdictOn = (results: Results, rules: RepositorySettings["rules"], record: TestRecord, now: EpochMs) =>
+  verdictOf(observationsOf(results, record.id), rules, statusOf(record), now);
+
+/** Judges every test of the repository that has failed lately, or that is not healthy. Answers when to look again. */
+export async function judgeAll({ health, clock, log }: HealthApp, repository: Repository): Promise<EpochMs | null> {
+  const now = clock();
+  const settings = await health.settings(repository);
+  const until = later(now, 1);
+  const [records, results] = await Promise.all([
+    health.allTests(repository),
+    readResults(health, repository, epochMs(Math.max(0, now - HISTORY_MS)), until),
+  ]);
+  let next: EpochMs | undefined;
+  for (const record of records) {
+    const isQuiet = !results.failures.has(record.id) && statusOf(record) === "HEALTHY" && record.revisitAt === null;
+    if (isQuiet) continue;
+    const verdict = verdictOn(results, settings.rules, record, now);
+    next = earliest(next, verdict.revisitAt);
+    if (!isNews(record, verdict)) continue;
+    const kept = await change(health, repository, record.id, (present) => {
+      const again = verdictOn(results, settings.rules, present, now);
+      return isNews(present, again) ? judged(present, again, now, null) : undefined;
+    });
+    if (verdict.status !== statusOf(record) && kept)
+      log.info("a test's status changed", { test: record.id, from: statusOf(record), to: verdict.status });
+  }
+  return next ?? null;
+}
+
+const isNews = (record: TestRecord, { status, reason, revisitAt }: Verdict): boolean =>
+  status !== statusOf(record) || reason !== record.reason || revisitAt !== record.revisitAt;
+
+/** Reads, changes and writes a record until nobody else has written in between. False: there was nothing to change. */
+export async function change(
+  health: HealthStore,
+  repository: Repository,
+  id: string,
+  make: (present: TestRecord) => TestRecord | undefined,
+  absent?: TestRecord,
+): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const present = (await health.tests(repository, [id])).get(id) ?? absent;
+    const next = present === undefined ? undefined : make(present);
+    if (next === undefined) return false;
+    if (await health.putTest(repository, next)) return true;
+  }
+  throw new Error(`test ${id} is written by others all the time`);
+}
+
+/** Looks at every repository that is due. One that fails does not keep the others. */
+export async function judgeDue(app: HealthApp): Promise<void> {
+  for (const due of await app.health.due(app.clock())) {
+    try {
+      await app.health.rearm(due, await judgeAll(app, due.repository));
+    } catch (error) {
+      const { org, repo } = due.repository;
+      app.log.error("the tests of a repository could not be judged", { org, ...repo, error: String(error) });
+    }
+  }
+}
