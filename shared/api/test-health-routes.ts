@@ -5,7 +5,7 @@ import { route } from "./route.ts";
 
 const common = { method: "POST", tag: "Test health", auth: "token", media: "application/json" } as const;
 const reads = { ...common, scope: "read", writes: false, tableAccess: "read" } as const;
-const sends = { ...common, scope: "submit", writes: false, tableAccess: "write" } as const;
+const sends = { ...common, scope: "submit", writes: true, tableAccess: "write" } as const;
 const decides = { ...common, scope: "admin", writes: true, tableAccess: "write" } as const;
 
 export const testHealthRoutes = {
@@ -76,8 +76,7 @@ export const testHealthRoutes = {
     errors: ["ORGANIZATION_NOT_FOUND", "TEST_NOT_FOUND"],
   }),
   "link-ticket-to-test-case": route("link-ticket-to-test-case", {
-    ...decides,
-    scope: "submit",
+    ...sends,
     path: "/flaky-tests/link-ticket-to-test-case",
     summary: "Link a ticket to a test",
     description: "By its address, or by its id, of which the repository's ticketUrlTemplate makes one.",

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { ErrorCode } from "../api/error-codes.ts";
 import { type BodyOf, type InputOf, isInQuery, type Route } from "../api/route.ts";
@@ -33,7 +34,9 @@ export function performer<R extends Route>(route: R, ports: () => EndpointPorts,
     };
     const key = route.writes ? header(event, "idempotency-key") : undefined;
     if (key === undefined || principal === undefined) return work();
-    return underKey({ key, route, principal, requestId, input, ports: ports() }, work);
+    // A file is as much of the request as its query is.
+    const asked = file.length === 0 ? input : [input, createHash("sha256").update(file).digest("hex")];
+    return underKey({ key, route, principal, requestId, input: asked, ports: ports() }, work);
   };
 }
 

@@ -69,6 +69,15 @@ describe("keys", () => {
       keys.targets(aKey.org, aKey.repo, 1, "sha"),
       keys.targetHashes(aKey.org, "digest"),
       keys.branchPointer(aKey, "b"),
+      keys.testSet(aKey, "digest"),
+      keys.testSetPart(aKey, "digest", 1),
+      keys.testSetBase(aKey, "job"),
+      keys.testUpload(aKey, at, "u"),
+      keys.testUploadRecord(aKey, "u"),
+      keys.failuresIn(aKey, "2026-01-01", "t", 1),
+      keys.test(aKey, "t"),
+      keys.testSettings(aKey),
+      keys.testsDue(aKey),
     ];
     const without = made.map((key) => key.pk.split("#")[0]).filter((first) => first !== "acme");
     expect(without).toEqual([...WITHOUT_TENANT]);
