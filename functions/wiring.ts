@@ -6,7 +6,7 @@ import type { Log } from "../shared/kernel/log.ts";
 import { systemClock } from "../shared/kernel/time.ts";
 import type { BlobStore, QueueApp } from "../shared/queue/app/ports.ts";
 import type { UploadDoor } from "../shared/queue/app/uploads.ts";
-import type { HealthApp } from "../shared/test-health/app/ports.ts";
+import type { BundleDoor, HealthApp } from "../shared/test-health/app/ports.ts";
 import { resolveSettings } from "../shared/schemas/queue-settings.ts";
 import { claimant } from "../shared/table/claimant.ts";
 import type { Table } from "../shared/table/client.ts";
@@ -20,14 +20,14 @@ import { crashPoints } from "./crash-points.ts";
 /** Everything a function may need. */
 export type Wiring = EndpointPorts &
   QueueApp &
-  HealthApp & { readonly tokens: TokenStore; readonly uploads: UploadDoor };
+  HealthApp & { readonly tokens: TokenStore; readonly uploads: UploadDoor & BundleDoor };
 
 /** What differs between one machine and AWS. */
 export type Parts = {
   readonly table: Table;
   readonly log: Log;
   readonly blobs: BlobStore;
-  readonly uploads: UploadDoor;
+  readonly uploads: UploadDoor & BundleDoor;
   readonly hosts: CodeHosts;
   /** Set where one process at a time is this worker: what its earlier lives left half done is taken up at once. */
   readonly worker?: string;

@@ -19,6 +19,6 @@ export const handler = serve("upload-test-results", async ({ input, file, princi
     isMergeQueue: merge_queue,
     testRun: test_run ?? null,
   };
-  const taken = await takeResults(app, of, facts, file);
+  const taken = await takeResults(app, of, facts, file, { host: repoHost, ...repo });
   return taken.ok ? ok(uploadAnswer(taken.value)) : taken;
 });

@@ -97,6 +97,7 @@ export async function localApplication(context: LocalContext): Promise<Applicati
     schedules: [
       ...(await scheduled("sweep", EVERY_10_SECONDS, log)),
       ...(await scheduled("judge-tests", EVERY_10_SECONDS, log)),
+      ...(await scheduled("read-bundles", EVERY_10_SECONDS, log)),
     ],
     recover: git.recover,
     stop: async () => {

@@ -1,6 +1,6 @@
 /**
- * The upload side door: a form POST that was signed beforehand, as S3's presigned POST on AWS. The grant is the
- * signature itself, so nothing is stored for uploads that never come. A granted upload is taken once.
+ * The upload side door: a form POST, or a PUT, that was signed beforehand, as S3's presigned ones on AWS. The grant is
+ * the signature itself, so nothing is stored for uploads that never come. A granted upload is taken once.
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -21,6 +21,9 @@ export type Uploads = {
   readonly grantUpload: (grant: UploadGrant) => Promise<UploadForm>;
   /** What was uploaded, as it came (gzip stays gzip); undefined before. */
   readonly readUpload: (uploadId: string) => Promise<Buffer | undefined>;
+  /** An address that takes exactly this upload by PUT. */
+  readonly grantPut: (grant: UploadGrant) => Promise<string>;
+  readonly removeUpload: (uploadId: string) => Promise<void>;
 };
 
 export type UploadParts = {
@@ -37,6 +40,9 @@ const FORM_BYTES_MAX = 64 * 1024;
 /** No grant is larger; the signature is known only after the body is read. */
 const UPLOAD_BYTES_MAX = 20 * 1024 * 1024;
 
+/** No grant of a PUT is larger. */
+const PUT_BYTES_MAX = 256 * 1024 * 1024;
+
 const blobKey = (uploadId: string): string => `uploads/${uploadId}`;
 
 /** Kept, so that a grant outlives a restart. */
@@ -48,8 +54,11 @@ export function uploadSecret(data: string): Buffer {
 
 type Signed = { readonly uploadId: string; readonly maxBytes: number; readonly expiresAt: number };
 
-const signature = (secret: Buffer, { uploadId, maxBytes, expiresAt }: Signed): string =>
-  createHmac("sha256", secret).update(`${uploadId}\n${maxBytes}\n${expiresAt}`).digest("hex");
+const signature = (
+  secret: Buffer,
+  { uploadId, maxBytes, expiresAt }: Signed,
+  method: "POST" | "PUT" = "POST",
+): string => createHmac("sha256", secret).update(`${method}\n${uploadId}\n${maxBytes}\n${expiresAt}`).digest("hex");
 
 const equal = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a, "utf8"), Buffer.from(b, "utf8"));
@@ -68,6 +77,7 @@ const DENIED = refusal(
 const TOO_LARGE = refusal(400, "EntityTooLarge", "The file is larger than the upload allows.");
 const NO_FORM = refusal(400, "MalformedPOSTRequest", "Send multipart/form-data with all given fields, and file last.");
 const TAKEN: Answer = { statusCode: 204, headers: {}, body: "" };
+const PUT: Answer = { statusCode: 200, headers: {}, body: "" };
 
 /** The platform's own multipart parser. */
 async function readForm(body: Buffer<ArrayBuffer>, contentType: string): Promise<FormData | undefined> {
@@ -110,7 +120,28 @@ export function uploads({ blobs, secret, origin, clock }: UploadParts): Uploads 
     return (await blobs.putNew(blobKey(uploadId), file)) ? TAKEN : DENIED;
   };
 
+  const takePut = async (uploadId: string, query: string, { body }: Exchange): Promise<Answer> => {
+    const sent = new URLSearchParams(query);
+    const grant = { uploadId, maxBytes: Number(sent.get("max-bytes")), expiresAt: Number(sent.get("expires")) };
+    const isGranted = equal(sent.get("signature") ?? "", signature(secret, grant, "PUT")) && grant.expiresAt > clock();
+    if (!isGranted || (await blobs.exists(blobKey(uploadId)))) return DENIED;
+    const bytesMax = Math.min(grant.maxBytes, PUT_BYTES_MAX);
+    const bytes = await body(bytesMax);
+    if (bytes.length > bytesMax) return TOO_LARGE;
+    return (await blobs.putNew(blobKey(uploadId), bytes)) ? PUT : DENIED;
+  };
+
   return {
+    grantPut: async (grant) => {
+      const { uploadId, maxBytes, expiresAt } = grant;
+      const query = new URLSearchParams({
+        "max-bytes": String(maxBytes),
+        expires: String(expiresAt),
+        signature: signature(secret, grant, "PUT"),
+      });
+      return `${origin()}/uploads/${uploadId}?${query}`;
+    },
+    removeUpload: (uploadId) => blobs.remove(blobKey(uploadId)),
     grantUpload: async (grant) => ({
       url: `${origin()}/uploads/${grant.uploadId}`,
       fields: {
@@ -122,8 +153,10 @@ export function uploads({ blobs, secret, origin, clock }: UploadParts): Uploads 
     }),
     readUpload: (uploadId) => blobs.get(blobKey(uploadId)),
     sideDoor: (target, exchange) => {
-      const uploadId = exchange.request.method === "POST" ? PATH.exec(target.path)?.[1] : undefined;
-      return uploadId === undefined ? undefined : take(uploadId, exchange);
+      const { method } = exchange.request;
+      const uploadId = method === "POST" || method === "PUT" ? PATH.exec(target.path)?.[1] : undefined;
+      if (uploadId === undefined) return undefined;
+      return method === "PUT" ? takePut(uploadId, target.query, exchange) : take(uploadId, exchange);
     },
   };
 }

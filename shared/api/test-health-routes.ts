@@ -1,3 +1,4 @@
+import * as bundles from "../schemas/test-bundles.ts";
 import * as details from "../schemas/test-details.ts";
 import * as health from "../schemas/test-health.ts";
 import * as uploads from "../schemas/test-uploads.ts";
@@ -65,6 +66,25 @@ export const testHealthRoutes = {
     request: uploads.uploadTestResults,
     reply: uploads.uploadAnswer,
     errors: ["BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"],
+  }),
+  "create-bundle-upload": route("create-bundle-upload", {
+    ...sends,
+    path: "/metrics/createBundleUpload",
+    summary: "Announce a bundle of test results",
+    description:
+      "The protocol of existing upload clients. The answer's `url` takes a tar archive, compressed with zstd, of `meta.json`, JUnit files and CODEOWNERS. `/flaky-tests/get-upload` says what came of it.",
+    request: bundles.createBundleUpload,
+    reply: bundles.bundleUpload,
+    errors: ["ORGANIZATION_NOT_FOUND"],
+  }),
+  "get-quarantine-config": route("get-quarantine-config", {
+    ...reads,
+    path: "/metrics/getQuarantineConfig",
+    summary: "Ask which of some tests are quarantined",
+    description: "The protocol of existing upload clients.",
+    request: bundles.getQuarantineConfig,
+    reply: bundles.quarantineConfig,
+    errors: ["ORGANIZATION_NOT_FOUND"],
   }),
   "set-quarantine": route("set-quarantine", {
     ...decides,

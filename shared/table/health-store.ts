@@ -26,11 +26,28 @@ const storedSettings = z.object({
   schema: z.literal(1),
   settings: z.custom<Partial<RepositorySettings>>(isObject),
 });
+const storedRepo = z.object({ host: z.string(), owner: z.string(), name: z.string() });
+const storedBundle = z
+  .object({
+    entity: z.literal("TEST_BUNDLE"),
+    schema: z.literal(1),
+    id: z.string(),
+    org: z.string(),
+    repo: storedRepo,
+    announcedAt: z.int(),
+    failures: z.int(),
+  })
+  .transform(({ id, org, repo, announcedAt, failures }) => ({
+    id,
+    repository: { org: orgSlug(org), repo },
+    announcedAt: epochMs(announcedAt),
+    failures,
+  }));
 const storedDue = z.object({
   entity: z.literal("TESTS_DUE"),
   schema: z.literal(1),
   org: z.string(),
-  repo: z.object({ host: z.string(), owner: z.string(), name: z.string() }),
+  repo: storedRepo,
   at: z.int(),
   stamp: z.string(),
 });
@@ -71,6 +88,18 @@ export function healthStore(table: Table, now: () => EpochMs): HealthStore {
       return items.map((item) => storedTest.parse(item).record);
     },
     putTest: (of, record) => putTest(table, of, record),
+
+    putBundle: async ({ id, repository, announcedAt, failures: failed }) => {
+      const about = { org: repository.org, repo: repository.repo, announcedAt, failures: failed };
+      await put({ ...keys.bundle(id), entity: "TEST_BUNDLE", schema: 1, id, ...about });
+    },
+    bundles: async () => {
+      const items = await query(table, { pk: keys.allBundles() });
+      return items.map((item) => storedBundle.parse(item));
+    },
+    removeBundle: async (id) => {
+      await table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.bundle(id) }));
+    },
 
     markDue: async (of, at) => {
       await put({

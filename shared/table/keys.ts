@@ -32,7 +32,7 @@ const testParts = ({ org, repo }: Repository): readonly string[] => [org, repo.h
 const sortable = (number: number): string => String(number).padStart(10, "0");
 
 /** First parts of partition keys that belong to no organization. */
-export const WITHOUT_TENANT = ["=TOKEN", "=DUE", "=TESTS_DUE"] as const;
+export const WITHOUT_TENANT = ["=TOKEN", "=DUE", "=TESTS_DUE", "=BUNDLES"] as const;
 
 export const keys = {
   organization: (org: OrgSlug): Key => ({ pk: joined(org, "ORG"), sk: "ORG" }),
@@ -119,6 +119,9 @@ export const keys = {
   testSettings: (of: Repository): Key => ({ pk: joined(...testParts(of), "SETTINGS"), sk: "SETTINGS" }),
   testsDue: (of: Repository): Key => ({ pk: "=TESTS_DUE", sk: joined(...testParts(of)) }),
   allTestsDue: (): string => "=TESTS_DUE",
+  /** Bundles of test results that are on their way, of all organizations. */
+  bundle: (id: string): Key => ({ pk: "=BUNDLES", sk: joined(id) }),
+  allBundles: (): string => "=BUNDLES",
 
   /** Head branch to PR number, for look-ups by `pr.branch`. */
   branchPointer: (key: QueueKey, headBranch: string): Key => ({

@@ -30,6 +30,8 @@ const NOTHING = () => undefined;
 const door = {
   grantUpload: async (): Promise<never> => Promise.reject(new Error("no uploads here")),
   readUpload: async () => undefined,
+  grantPut: async () => "",
+  removeUpload: async () => {},
 };
 
 /** The scripted host with a target that moves by compare-and-swap, answers that take their time, and a record of it. */

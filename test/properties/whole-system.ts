@@ -131,6 +131,8 @@ export async function live(table: Table, world: World, patch: QueueSettingsPatch
   const door = {
     grantUpload: async (): Promise<never> => Promise.reject(new Error("no uploads")),
     readUpload: async () => undefined,
+    grantPut: async () => "",
+    removeUpload: async () => {},
   };
   const blobs = { put: async () => {}, get: async () => undefined };
   const made = wired({ table, log: silentLog, blobs, uploads: door, hosts: () => site.host });

@@ -63,7 +63,12 @@ export async function anApplication(): Promise<TestApplication> {
   });
   let now = epochMs(Date.now());
   let present: CodeHost = host;
-  const uploads = { grantUpload: unreachable, readUpload: unreachable };
+  const uploads = {
+    grantUpload: unreachable,
+    readUpload: unreachable,
+    grantPut: unreachable,
+    removeUpload: unreachable,
+  };
   const parts = { table, log: silentLog, blobs: blobFolder(join(folder, "blobs")), uploads, hosts: () => present };
   const app: Wiring = { ...wired(parts), clock: () => now };
   useWiring(app);

@@ -134,6 +134,27 @@ export type TestSet = { readonly has: (test: string) => boolean; readonly size: 
 /** A repository of which something may be due. */
 export type Due = { readonly repository: Repository; readonly at: EpochMs; readonly stamp: string };
 
+/** A bundle that was announced and is not read yet. */
+export type Bundle = {
+  readonly id: string;
+  readonly repository: Repository;
+  readonly announcedAt: EpochMs;
+  /** How often reading it failed for a reason of ours. */
+  readonly failures: number;
+};
+
+/** Where bundles are put by their senders. */
+export type BundleDoor = {
+  readonly grantPut: (grant: {
+    readonly uploadId: string;
+    readonly maxBytes: number;
+    readonly expiresAt: EpochMs;
+  }) => Promise<string>;
+  /** As it was sent; undefined before. */
+  readonly readUpload: (uploadId: string) => Promise<Uint8Array | undefined>;
+  readonly removeUpload: (uploadId: string) => Promise<void>;
+};
+
 export type HealthStore = {
   readonly settings: (repository: Repository) => Promise<RepositorySettings>;
   readonly putSettings: (repository: Repository, settings: RepositorySettings) => Promise<void>;
@@ -162,6 +183,11 @@ export type HealthStore = {
   readonly allTests: (repository: Repository) => Promise<readonly TestRecord[]>;
   /** On condition of `record.revision`; false: somebody else wrote first. */
   readonly putTest: (repository: Repository, record: TestRecord) => Promise<boolean>;
+
+  /** Those that are on their way, of all organizations. */
+  readonly putBundle: (bundle: Bundle) => Promise<void>;
+  readonly bundles: () => Promise<readonly Bundle[]>;
+  readonly removeBundle: (id: string) => Promise<void>;
 
   /** Has the repository looked at: at once when something came in, later when only time passes. */
   readonly markDue: (repository: Repository, at: EpochMs) => Promise<void>;

@@ -1,5 +1,6 @@
 /** A file of test results comes in: read, kept, judged, and answered with what a CI step can go by. */
 import { createHash } from "node:crypto";
+import type { OrgSlug, RepoKey } from "../../kernel/ids.ts";
 import { fail, ok, type Result } from "../../kernel/result.ts";
 import { type EpochMs, epochMs, later, MINUTE_MS, SECOND_MS } from "../../kernel/time.ts";
 import { isOutage, type SuiteRun } from "../detect/outage.ts";
@@ -49,6 +50,7 @@ export async function takeResults(
   repository: Repository,
   sent: SentFacts,
   bytes: Uint8Array,
+  written: RepoKey = repository.repo,
 ): Promise<Taken> {
   const { health, clock } = app;
   const report = readJUnit(bytes);
@@ -63,7 +65,7 @@ export async function takeResults(
   if (known?.state === "PROCESSED" && known.answer !== null) return ok(known.answer);
 
   const settings = await health.settings(repository);
-  const tests = identified(repository, facts, report.cases);
+  const tests = identified(repository.org, written, facts, report.cases);
   const executed = tests.filter(({ result }) => result.attempts.length > 0);
   const failed = executed.filter(({ result }) => result.attempts.some((attempt) => attempt.outcome !== "PASSED"));
   const since = epochMs(Math.max(0, facts.at - HISTORY_MS));
@@ -128,7 +130,7 @@ const factsInOrder = (facts: SentFacts): readonly unknown[] => {
 };
 
 /** Each test of the file once, under its id, with all its attempts. */
-function identified({ org, repo }: Repository, facts: RunFacts, cases: ReportCases): readonly Read[] {
+function identified(org: OrgSlug, repo: RepoKey, facts: RunFacts, cases: ReportCases): readonly Read[] {
   const name = `${repo.host}/${repo.owner}/${repo.name}`;
   const found = new Map<string, Read>();
   for (const result of testsOf(cases)) {

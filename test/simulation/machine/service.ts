@@ -95,6 +95,8 @@ export class Service {
       uploads: {
         grantUpload: async () => ({ url: "https://uploads.local/", fields: {} }),
         readUpload: async () => undefined,
+        grantPut: async () => "",
+        removeUpload: async () => {},
       },
       hosts: (asking, name) => (asking === org && name === repo.host ? host : undefined),
       ...(worker === undefined ? {} : { worker }),

@@ -78,6 +78,7 @@ describe("keys", () => {
       keys.test(aKey, "t"),
       keys.testSettings(aKey),
       keys.testsDue(aKey),
+      keys.bundle("b"),
     ];
     const without = made.map((key) => key.pk.split("#")[0]).filter((first) => first !== "acme");
     expect(without).toEqual([...WITHOUT_TENANT]);
