@@ -5,8 +5,12 @@ import type { Evidence, Observation } from "./history.ts";
 import { type FailureRateRule, KEPT_SHARE } from "./rules.ts";
 import { hasOnlyFailed, hasPassed } from "./runs.ts";
 
+/** `canKeep`: the test is BROKEN already; if it is not, there is nothing to keep. */
+type Asked = { readonly now: EpochMs; readonly canKeep: boolean };
+
 /** All branches the rule looks at are taken together. */
-export function failureRate(all: readonly Observation[], rule: FailureRateRule, now: EpochMs): Finding {
+export function failureRate(all: readonly Observation[], rule: FailureRateRule, asked: Asked): Finding {
+  const { now } = asked;
   const runs = all.filter((run) => hasPassed(run) || hasOnlyFailed(run));
   const recent = runs.filter((run) => run.at > now - rule.windowHours * HOUR_MS);
   const failed = recent.filter(hasOnlyFailed);
@@ -20,45 +24,52 @@ export function failureRate(all: readonly Observation[], rule: FailureRateRule, 
   return {
     rule: "failure-rate",
     says: "BROKEN",
-    forecast: forecastOf(runs, rule, now),
+    forecast: forecastOf(runs, rule, asked),
     reason: `${what}${latest}`,
     evidence,
   };
 }
 
 /**
- * The rule's course through all of the history and beyond, since two rules say BROKEN and only the one that said it
- * may keep it: five failures in a row, which one pass ends, are not to last for a day because most runs of that day
- * failed. It changes only when a run begins or leaves the window, or was the last for too long.
+ * It changes only when a run begins or leaves the window, or was the last for too long. What is to be kept is not seen
+ * from now: two rules say BROKEN, and only the one that said it may keep it. Five failures in a row, which one pass
+ * ends, are not to last for a day because most runs of that day failed. So the rule's own course is followed from the
+ * beginning of the history, unless that cannot matter.
  */
-function forecastOf(runs: readonly Observation[], rule: FailureRateRule, now: EpochMs): readonly [Saying, ...Saying[]] {
-  const silent: Saying = { from: now, strength: "NOTHING" };
-  if (runs.filter(hasOnlyFailed).length < rule.rateMin * rule.runsMin) return [silent];
+function forecastOf(runs: readonly Observation[], rule: FailureRateRule, { now, canKeep }: Asked): Finding["forecast"] {
   const windowMs = rule.windowHours * HOUR_MS;
-  const quietMs = rule.quietHoursMax * HOUR_MS;
-  let atNow = silent;
+  const isEnough = strengthOf(newSight(runs, windowMs)(now), rule) === "ENOUGH";
+  const isReplayed = canKeep && !isEnough && runs.filter(hasOnlyFailed).length >= rule.rateMin * rule.runsMin;
+  const from = isReplayed ? Number.NEGATIVE_INFINITY : now;
+  let atNow: Saying = { from: now, strength: isEnough ? "ENOUGH" : "NOTHING" };
+  let { strength } = atNow;
   const later: Saying[] = [];
-  let strength: Strength = "NOTHING";
   const sight = newSight(runs, windowMs);
-  for (const at of turningTimes(runs, windowMs, quietMs)) {
+  for (const at of turningTimes(runs, rule, from)) {
     const seen = sight(at);
-    strength = nextStrength(strength, seen, rule, at - seen.lastAt >= quietMs);
+    const isQuiet = at - seen.lastAt >= rule.quietHoursMax * HOUR_MS;
+    strength = strengthOf(seen, rule, isQuiet ? "NOTHING" : strength);
     if (at <= now) atNow = { from: now, strength };
     else later.push({ from: epochMs(at), strength });
   }
   return [atNow, ...later];
 }
 
-const turningTimes = (runs: readonly Observation[], windowMs: number, quietMs: number): readonly number[] =>
-  [...new Set(runs.flatMap(({ at }) => [at, at + windowMs, at + quietMs]))].toSorted((a, b) => a - b);
+const turningTimes = (runs: readonly Observation[], rule: FailureRateRule, from: number): readonly number[] => {
+  const after = [0, rule.windowHours * HOUR_MS, rule.quietHoursMax * HOUR_MS];
+  const oldest = from - Math.max(...after);
+  const times = runs.flatMap(({ at }) => (at < oldest ? [] : after.map((ms) => at + ms)));
+  return [...new Set(times)].filter((at) => at > from).toSorted((a, b) => a - b);
+};
 
-type Seen = { readonly runs: number; readonly failed: number; readonly lastAt: number };
-
-function nextStrength(before: Strength, { runs, failed }: Seen, rule: FailureRateRule, isQuiet: boolean): Strength {
+/** What a window says, given what was said before it. */
+function strengthOf({ runs, failed }: Seen, rule: FailureRateRule, before: Strength = "NOTHING"): Strength {
   if (runs > 0 && runs >= rule.runsMin && failed / runs >= rule.rateMin) return "ENOUGH";
-  if (before === "NOTHING" || isQuiet) return "NOTHING";
+  if (before === "NOTHING") return "NOTHING";
   return runs > 0 && failed / runs < rule.rateMin * KEPT_SHARE ? "NOTHING" : "TO_KEEP";
 }
+
+type Seen = { readonly runs: number; readonly failed: number; readonly lastAt: number };
 
 /** Looks at the window that ends at ever later times; a run has left it when it is as old as the window is long. */
 function newSight(runs: readonly Observation[], windowMs: number): (at: number) => Seen {

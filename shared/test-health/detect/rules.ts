@@ -28,6 +28,8 @@ export type ShortEpisodesRule = {
    */
   readonly countMin: number;
   readonly halfLifeDays: number;
+  /** Runs of neighbouring commits that lie no further apart have no certain order: as much as their times vary. */
+  readonly apartMinutes: number;
 };
 
 /** BROKEN: most of the runs of a window failed. */
@@ -58,7 +60,14 @@ export type DetectionRules = {
 
 export const DEFAULT_RULES: DetectionRules = {
   sameCommit: { isOn: true, branches: ["**"], commitsMin: 2, windowDays: 7 },
-  shortEpisodes: { isOn: true, branches: [DEFAULT_BRANCH], commitsMax: 2, countMin: 2, halfLifeDays: 7 },
+  shortEpisodes: {
+    isOn: true,
+    branches: [DEFAULT_BRANCH],
+    commitsMax: 2,
+    countMin: 2,
+    halfLifeDays: 7,
+    apartMinutes: 20,
+  },
   failureRate: {
     isOn: true,
     branches: [DEFAULT_BRANCH],

@@ -26,8 +26,11 @@ const compare = (a: Observation, b: Observation): number =>
 // Not by locale: the order must be the same everywhere.
 const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
+const ALL_BRANCHES = "**";
+
 /** Those on branches that the rule looks at, in their order. */
 export function runsOn(branches: Branches, runs: readonly Observation[]): readonly Observation[] {
+  if (branches.includes(ALL_BRANCHES)) return runs;
   const globs = branches.filter((pattern) => pattern !== DEFAULT_BRANCH).map(globOf);
   const hasDefault = globs.length < branches.length;
   const known = new Map<string, boolean>();

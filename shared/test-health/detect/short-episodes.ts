@@ -2,7 +2,7 @@
  * A test that fails on a commit or two and then passes, again and again. A single episode is as well a real break that
  * was mended or reverted at once, and only their number tells chance from that.
  */
-import { DAY_MS, type EpochMs, epochMs } from "../../kernel/time.ts";
+import { DAY_MS, type EpochMs, epochMs, MINUTE_MS } from "../../kernel/time.ts";
 import { counted, type Finding, type Saying, type Strength, shortSha, uploadsOf } from "./finding.ts";
 import type { Evidence, Observation } from "./history.ts";
 import { KEPT_SHARE, type ShortEpisodesRule } from "./rules.ts";
@@ -12,7 +12,7 @@ export function shortEpisodes(runs: readonly Observation[], rule: ShortEpisodesR
   // A commit that stands on several branches failed once.
   const episodes = new Map<string, Evidence>();
   for (const branch of byBranch(runs).values())
-    for (const episode of episodesOf(branch, rule.commitsMax)) episodes.set(episode.sha, episode);
+    for (const episode of episodesOf(branch, rule)) episodes.set(episode.sha, episode);
   const newest = [...episodes.values()].toSorted((a, b) => b.at - a.at || (a.sha < b.sha ? -1 : 1));
   const count: Decay = { times: newest.map((one) => one.at), halfLifeMs: rule.halfLifeDays * DAY_MS };
   const keptFrom = rule.countMin * KEPT_SHARE;
@@ -36,43 +36,67 @@ function strengthOf(count: number, countMin: number): Strength {
   return count >= countMin * KEPT_SHARE && count > 0 ? "TO_KEEP" : "NOTHING";
 }
 
-type Commit = { readonly runs: readonly Observation[]; readonly passedAt: EpochMs | null };
+type Commit = {
+  /** Of its first run: a re-run of an old commit moves nothing. */
+  readonly at: EpochMs;
+  readonly runs: readonly Observation[];
+  readonly passedAt: EpochMs | null;
+};
 
 /**
  * Between two commits that passed, so that the end of a long failure whose beginning is not known, or a new test that
- * never worked, is none. Commits stand in the order of their first runs: a re-run of an old one moves nothing. A commit
- * that passed at any time has passed; if it failed as well, that is for the other rule.
+ * never worked, is none. Where runs lie close together their order is not that of their commits: the pass of an older
+ * commit comes in among the failures of a break, or that of the mended one before the last of them, and one break would
+ * be three short episodes. So a pass divides failures only if it is clear of those on both sides.
  */
-function* episodesOf(branch: readonly Observation[], commitsMax: number): Generator<Evidence> {
+function* episodesOf(branch: readonly Observation[], rule: ShortEpisodesRule): Generator<Evidence> {
+  if (!branch.some(hasOnlyFailed)) return;
+  const apartMs = rule.apartMinutes * MINUTE_MS;
   let hasPass = false;
   let failed: Commit[] = [];
+  let clear: Commit | null = null;
   for (const commit of commitsOf(branch)) {
-    if (commit.passedAt === null) {
+    const last = failed.at(-1);
+    if (commit.passedAt !== null) {
+      if (last === undefined) hasPass = true;
+      else if (commit.at - last.at > apartMs) clear ??= commit;
+    } else if (clear !== null && commit.at - clear.at > apartMs) {
+      yield* episodeOf(failed, hasPass, clear, rule);
+      [hasPass, failed, clear] = [true, [commit], null];
+    } else {
       failed.push(commit);
-      continue;
+      clear = null;
     }
-    if (hasPass && failed.length > 0 && failed.length <= commitsMax) yield episodeOf(failed, commit.passedAt);
-    hasPass = true;
-    failed = [];
   }
+  if (clear !== null) yield* episodeOf(failed, hasPass, clear, rule);
 }
 
+/** A commit that passed at any time has passed; if it failed as well, that is for the other rule. */
 function commitsOf(branch: readonly Observation[]): readonly Commit[] {
-  const judged = branch.filter((run) => hasPassed(run) || hasOnlyFailed(run));
-  const commits = Map.groupBy(judged, (run) => run.sha);
-  return [...commits.values()].map((runs) => ({ runs, passedAt: runs.find(hasPassed)?.at ?? null }));
+  const commits = new Map<string, Observation[]>();
+  for (const run of branch) {
+    const known = commits.get(run.sha);
+    if (known === undefined) commits.set(run.sha, [run]);
+    else known.push(run);
+  }
+  return Array.from(commits.values(), (runs) => ({
+    at: runs[0]?.at ?? epochMs(0),
+    runs,
+    passedAt: runs.find(hasPassed)?.at ?? null,
+  }));
 }
 
-function episodeOf(failed: readonly Commit[], passedAt: EpochMs): Evidence {
+function episodeOf(
+  failed: readonly Commit[],
+  hasPass: boolean,
+  { passedAt }: Commit,
+  { commitsMax }: ShortEpisodesRule,
+): readonly Evidence[] {
   const runs = failed.flatMap((commit) => commit.runs);
-  const sha = runs[0]?.sha ?? "";
-  return {
-    rule: "short-episodes",
-    sha,
-    at: passedAt,
-    uploads: uploadsOf(runs),
-    what: `failed on ${counted(failed.length, "commit")} from ${shortSha(sha)} and then passed`,
-  };
+  const sha = runs[0]?.sha;
+  if (!hasPass || failed.length > commitsMax || sha === undefined || passedAt === null) return [];
+  const what = `failed on ${counted(failed.length, "commit")} from ${shortSha(sha)} and then passed`;
+  return [{ rule: "short-episodes", sha, at: passedAt, uploads: uploadsOf(runs), what }];
 }
 
 type Decay = { readonly times: readonly EpochMs[]; readonly halfLifeMs: number };

@@ -41,7 +41,7 @@ export function verdictOf(
 ): Verdict {
   const counting = history.filter((run) => !run.isOutage && (hasPassed(run) || hasOnlyFailed(run)));
   const runs = inOrder(counting.filter((run) => run.at <= now));
-  const findings = findingsOf(runs, rules, now);
+  const findings = findingsOf(runs, rules, previous, now);
   const status = statusAt(findings, previous, now);
   const holding = findings.filter((one) => one.says === status && isHolding(one, previous, now));
   return {
@@ -53,12 +53,18 @@ export function verdictOf(
   };
 }
 
-function findingsOf(runs: readonly Observation[], rules: DetectionRules, now: EpochMs): readonly Finding[] {
+function findingsOf(
+  runs: readonly Observation[],
+  rules: DetectionRules,
+  previous: TestStatus,
+  now: EpochMs,
+): readonly Finding[] {
   const { sameCommit: commit, shortEpisodes: episodes, failureRate: rate, failureRun: run } = rules;
+  const asked = { now, canKeep: previous === "BROKEN" };
   return [
     ...(commit.isOn ? [sameCommit(runsOn(commit.branches, runs), commit, now)] : []),
     ...(episodes.isOn ? [shortEpisodes(runsOn(episodes.branches, runs), episodes, now)] : []),
-    ...(rate.isOn ? [failureRate(runsOn(rate.branches, runs), rate, now)] : []),
+    ...(rate.isOn ? [failureRate(runsOn(rate.branches, runs), rate, asked)] : []),
     ...(run.isOn ? [failureRun(runsOn(run.branches, runs), run, now)] : []),
   ];
 }

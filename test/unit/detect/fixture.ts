@@ -94,7 +94,14 @@ export const someRules: fc.Arbitrary<DetectionRules> = fc
   })
   .map(({ on, branches, least, days, rate }) => ({
     sameCommit: { isOn: on[0] ?? false, branches, commitsMin: least, windowDays: days },
-    shortEpisodes: { isOn: on[1] ?? false, branches, commitsMax: 2, countMin: least - 0.5, halfLifeDays: days },
+    shortEpisodes: {
+      isOn: on[1] ?? false,
+      branches,
+      commitsMax: 2,
+      countMin: least - 0.5,
+      halfLifeDays: days,
+      apartMinutes: 10 * least - 10,
+    },
     failureRate: {
       isOn: on[2] ?? false,
       branches,
