@@ -151,8 +151,11 @@ describe("who is cleared by a successor", () => {
   };
   const cleared = (state: QueueState, stale: readonly string[] = []): Readonly<Record<string, string>> => {
     const line = new Line(state);
-    const standing = (run: Run) => standingOf(state, run, line);
-    const found = clearedBy(state, line, standing, (run) => stale.includes(run.id));
+    const found = clearedBy(state, {
+      line: () => line,
+      standing: (run) => standingOf(state, run, line),
+      isStale: (run) => stale.includes(run.id),
+    });
     return Object.fromEntries([...found].map(([id, run]) => [id, run.id]));
   };
 
