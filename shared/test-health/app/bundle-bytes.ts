@@ -96,8 +96,6 @@ async function* through(
   } catch (error) {
     if (error instanceof BundleRefused) throw error;
     throw new BundleRefused(`The bundle is damaged: its ${format} cannot be read (${messageOf(error)}).`);
-  } finally {
-    decoder.destroy();
   }
 }
 

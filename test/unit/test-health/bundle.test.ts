@@ -83,6 +83,18 @@ function told(bundle: Bundle): { readonly files: readonly string[]; readonly iss
 
 const whyOf = (bundle: Bundle): string | null => (bundle.kind === "REFUSED" ? bundle.why : null);
 
+const SIZE_AT = 124;
+
+/** The first header with other bytes in it, and a checksum that fits. */
+function patched(tar: Uint8Array, at: number, bytes: Uint8Array | readonly number[]): Buffer {
+  const copy = Buffer.from(tar);
+  copy.set(bytes, at);
+  copy.write("        ", 148);
+  const sum = copy.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  copy.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return copy;
+}
+
 describe("a bundle", () => {
   test.each([
     ["with zstd", (tar: Buffer) => zstdCompressSync(tar)],
@@ -220,9 +232,9 @@ describe("a bundle", () => {
 });
 
 describe("meta.json", () => {
-  const { variant, codeowners, envs, upload_time_epoch: _at, ...least } = META;
+  const least = { org: META.org, repo: META.repo, file_sets: META.file_sets };
   test.each([
-    ["of an old client", { ...least, envs: {} }],
+    ["with the least there is", least],
     ["with nulls", { ...META, envs: null, variant: null, upload_time_epoch: null, codeowners: null }],
     ["with a mark at its beginning", `\ufeff${JSON.stringify(META)}`],
     ["with keys of all kinds", JSON.stringify({ ...META, envs: { a: "b" } }).replace('"a"', '"__proto__"')],
@@ -246,6 +258,12 @@ describe("meta.json", () => {
     [{ ...META, envs: { a: 1 } }, "meta.json cannot be used: envs.a:"],
   ])("%.30j is refused", async (meta, why) => {
     expect(whyOf(await readAll([aMeta(meta)]))).toContain(why);
+  });
+
+  test("that is wrong everywhere is not answered at length", async () => {
+    const why = whyOf(await readAll([aMeta({ ...META, file_sets: Array.from({ length: 50 }, () => 1) })]));
+    expect(why?.split(";")).toHaveLength(3);
+    expect(why?.length).toBeLessThan(600);
   });
 
   test("of whatever content is read or refused", async () => {
@@ -391,12 +409,17 @@ describe("an archive made to do harm", () => {
       [0x2d, 0x31, 0],
       [0x39, 0x39, 0],
     ]) {
-      const copy = Buffer.from(tar);
-      copy.set(size, 124);
-      copy.write("        ", 148);
-      const sum = copy.subarray(0, 512).reduce((total, byte) => total + byte, 0);
-      copy.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
-      expect(whyOf(await read(copy))).not.toBeNull();
+      expect(whyOf(await read(patched(tar, SIZE_AT, size)))).not.toBeNull();
+    }
+  });
+
+  test("by a size stated where nothing follows hides no header", async () => {
+    const hidden = await aTar([aFile("x", "1\t".repeat(100), { type: "pax-header" }), ...ENTRIES]);
+    for (const type of ["link", "symlink", "character-device", "block-device", "directory", "fifo"] as const) {
+      const header = (await aTar([{ header: { name: "x", size: 0, type } }])).subarray(0, 512);
+      const sized = patched(header, SIZE_AT, Buffer.from("00000002000\0"));
+      expect(whyOf(await read(Buffer.concat([sized, hidden])))).toContain("extended header cannot be read");
+      expect(whyOf(await read(Buffer.concat([sized, await aTar()])))).toBeNull();
     }
   });
 
