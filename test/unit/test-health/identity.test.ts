@@ -50,17 +50,7 @@ describe("the identity of a test", () => {
       { ...ANOTHER, id: V5, variant: "unix" },
       "8057218b-95e4-5373-afbe-c366d4058615",
     ],
-    [
-      "without a file",
-      aTest({
-        org: "trunk-staging-org",
-        repo: "github.com/trunk-io/trunk",
-        classname: "modules/settings/repoName/__tests__/ticketing-integration.vitest.tsx",
-        parent: "modules/settings/repoName/__tests__/ticketing-integration.vitest.tsx",
-        name: "Ticketing Integration > should allow you to select a ticketing system",
-      }),
-      "3f507aef-e834-523b-a8ad-edaba6b137be",
-    ],
+    ["without a file and a name", { ...ANOTHER, file: "", name: "" }, "5089f683-a2e4-5dc2-8a01-d3dffaacb911"],
   ])("%s is what clients compute", (_, named, id) => {
     expect(testIdOf(named)).toBe(id);
   });
