@@ -69,6 +69,7 @@ export function healthStore(table: Table, now: () => EpochMs): HealthStore {
 
     keepSet: sets.keep,
     sets: sets.load,
+    claimUpload: uploads.claim,
     putUpload: uploads.put,
     putRecord: uploads.putRecord,
     upload: uploads.record,

@@ -4,6 +4,7 @@
  * there already costs nothing.
  */
 import { createHash } from "node:crypto";
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { DAY_MS } from "../kernel/time.ts";
@@ -94,6 +95,17 @@ function setOf(ids: Ids): TestSet {
   return { has, size: ids.length };
 }
 
+/** False where the write's condition does not. */
+async function holds(write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}
+
 export type TestSets = {
   readonly keep: (of: Repository, job: string, tests: readonly string[]) => Promise<string>;
   readonly load: (of: Repository, digests: readonly string[]) => Promise<ReadonlyMap<string, TestSet>>;
@@ -121,6 +133,8 @@ export function testSets(table: Table, now: () => number): TestSets {
       await put(keys.testSetPart(of, digest, part), { entity: "TEST_SET_PART", ids: piece, expiresAtSeconds });
     }
     const none = new Uint8Array();
+    // Before the set itself: a base that is not there costs the next set more, one that nothing points to does so forever.
+    await put(keys.testSetBase(of, job), { entity: "TEST_SET_BASE", digest, expiresAtSeconds });
     await put(keys.testSet(of, digest), {
       entity: "TEST_SET",
       base: null,
@@ -129,27 +143,29 @@ export function testSets(table: Table, now: () => number): TestSets {
       parts,
       expiresAtSeconds,
     });
-    await put(keys.testSetBase(of, job), { entity: "TEST_SET_BASE", digest, expiresAtSeconds });
   }
 
-  /** Puts off the end of a set that is still used, and of what it is told from. */
-  async function renew(of: Repository, digest: string, { base, parts }: Stored): Promise<void> {
+  /** Puts off the end of a set that is still used, and of what it is told from. False: some of it has ended. */
+  async function renew(of: Repository, digest: string, { base, parts }: Stored): Promise<boolean> {
+    const told = base === null ? undefined : await find(of, base);
+    if (base !== null && told === undefined) return false;
+    if (base !== null && told !== undefined && !isLasting(told.expiresAtSeconds) && !(await renew(of, base, told)))
+      return false;
     const all = [
       keys.testSet(of, digest),
       ...Array.from({ length: parts }, (_, part) => keys.testSetPart(of, digest, part)),
     ];
-    for (const Key of all)
-      await table.client.send(
-        new UpdateCommand({
-          TableName: table.name,
-          Key,
-          UpdateExpression: "SET expiresAtSeconds = :at",
-          ConditionExpression: "attribute_exists(pk)",
-          ExpressionAttributeValues: { ":at": expiry() },
-        }),
-      );
-    const told = base === null ? undefined : await find(of, base);
-    if (base !== null && told !== undefined && !isLasting(told.expiresAtSeconds)) await renew(of, base, told);
+    for (const Key of all) {
+      const update = new UpdateCommand({
+        TableName: table.name,
+        Key,
+        UpdateExpression: "SET expiresAtSeconds = :at",
+        ConditionExpression: "attribute_exists(pk)",
+        ExpressionAttributeValues: { ":at": expiry() },
+      });
+      if (!(await holds(() => table.client.send(update)))) return false;
+    }
+    return true;
   }
 
   async function find(of: Repository, digest: string): Promise<Stored | undefined> {
@@ -199,18 +215,33 @@ export function testSets(table: Table, now: () => number): TestSets {
     const from = base === undefined ? undefined : (await loadIds(of, [base])).get(base);
     if (base === undefined || from === undefined) return putFull(of, job, digest, ids);
     const told = await find(of, base);
-    if (told !== undefined && !isLasting(told.expiresAtSeconds)) await renew(of, base, told);
+    if (told === undefined) return putFull(of, job, digest, ids);
+    if (!isLasting(told.expiresAtSeconds) && !(await renew(of, base, told))) return putFull(of, job, digest, ids);
     const [added, removed] = [bytesOf(without(ids, from)), bytesOf(without(from, ids))];
     const changes = added.length + removed.length;
     if (changes > Math.max(CHANGES_BYTES_MIN, ids.byteLength * CHANGES_SHARE_MAX)) return putFull(of, job, digest, ids);
-    await put(keys.testSet(of, digest), {
+    const Item = {
+      ...keys.testSet(of, digest),
       entity: "TEST_SET",
+      schema: 1,
       base,
       added,
       removed,
       parts: 0,
       expiresAtSeconds: expiry(),
-    });
+    };
+    // What is there meanwhile is the same set, and may be the base of others: it stays as it is.
+    const absent = { ConditionExpression: "attribute_not_exists(pk)" };
+    await holds(() => table.client.send(new PutCommand({ TableName: table.name, Item, ...absent })));
+  }
+
+  /** Answers until when it is there, in seconds since 1970. */
+  async function keepUntil(of: Repository, job: string, digest: string, ids: Ids): Promise<number> {
+    const there = await find(of, digest);
+    if (there !== undefined && isLasting(there.expiresAtSeconds)) return there.expiresAtSeconds;
+    if (there === undefined) await keepNew(of, job, digest, ids);
+    else if (!(await renew(of, digest, there))) await putFull(of, job, digest, ids);
+    return expiry();
   }
 
   return {
@@ -219,10 +250,7 @@ export function testSets(table: Table, now: () => number): TestSets {
       const digest = digestOf(ids);
       const name = nameOf(of, digest);
       if (isLasting(kept.get(name) ?? 0)) return digest;
-      const there = await find(of, digest);
-      if (there === undefined) await keepNew(of, job, digest, ids);
-      else if (!isLasting(there.expiresAtSeconds)) await renew(of, digest, there);
-      kept.put(name, expiry(), 1);
+      kept.put(name, await keepUntil(of, job, digest, ids), 1);
       remembered.put(name, ids, ids.byteLength);
       return digest;
     },

@@ -2,6 +2,7 @@
  * Uploads of test results: a small item each in the repository's list, which every figure is counted from (its
  * attributes have short names, since thousands are read at once), and a record that says how it was taken.
  */
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type EpochMs, epochMs, sortableTime } from "../kernel/time.ts";
@@ -56,7 +57,10 @@ const storedRecord = z.object({
 
 const endOf = (receivedAt: EpochMs): number => Math.floor(receivedAt / 1000) + RETENTION_DAYS * 24 * 3600;
 
+const ABSENT = { ConditionExpression: "attribute_not_exists(pk)" } as const;
+
 export type TestUploads = {
+  readonly claim: (of: Repository, record: UploadRecord) => Promise<UploadRecord>;
   readonly put: (of: Repository, entry: UploadEntry, record: UploadRecord) => Promise<void>;
   readonly putRecord: (of: Repository, record: UploadRecord) => Promise<void>;
   readonly record: (of: Repository, id: string) => Promise<UploadRecord | undefined>;
@@ -64,17 +68,33 @@ export type TestUploads = {
 };
 
 export function testUploads(table: Table): TestUploads {
+  const recordItem = (of: Repository, record: UploadRecord) => ({
+    ...keys.testUploadRecord(of, record.id),
+    entity: "TEST_UPLOAD_RECORD",
+    schema: 1,
+    record,
+    expiresAtSeconds: endOf(record.receivedAt),
+  });
   const putRecord = async (of: Repository, record: UploadRecord): Promise<void> => {
-    const Item = {
-      ...keys.testUploadRecord(of, record.id),
-      entity: "TEST_UPLOAD_RECORD",
-      schema: 1,
-      record,
-      expiresAtSeconds: endOf(record.receivedAt),
-    };
-    await table.client.send(new PutCommand({ TableName: table.name, Item }));
+    await table.client.send(new PutCommand({ TableName: table.name, Item: recordItem(of, record) }));
+  };
+  const find = async (of: Repository, id: string): Promise<UploadRecord | undefined> => {
+    const item = await getItem(table, keys.testUploadRecord(of, id));
+    return item === undefined ? undefined : storedRecord.parse(item).record;
+  };
+  /** False where there is one already. */
+  const putNew = async (Item: Record<string, unknown>): Promise<boolean> => {
+    try {
+      await table.client.send(new PutCommand({ TableName: table.name, Item, ...ABSENT }));
+      return true;
+    } catch (error) {
+      if (error instanceof ConditionalCheckFailedException) return false;
+      throw error;
+    }
   };
   return {
+    claim: async (of, record) =>
+      (await putNew(recordItem(of, record))) ? record : ((await find(of, record.id)) ?? record),
     putRecord,
     put: async (of, entry, record) => {
       const Item = {
@@ -93,13 +113,11 @@ export function testUploads(table: Table): TestUploads {
         ...(entry.testRun === null ? {} : { q: entry.testRun }),
         expiresAtSeconds: endOf(entry.receivedAt),
       };
-      await table.client.send(new PutCommand({ TableName: table.name, Item }));
+      // Whoever pages through a list has seen it where it was listed first.
+      await putNew(Item);
       await putRecord(of, record);
     },
-    record: async (of, id) => {
-      const item = await getItem(table, keys.testUploadRecord(of, id));
-      return item === undefined ? undefined : storedRecord.parse(item).record;
-    },
+    record: find,
     list: async (of, from, until) => {
       if (from >= until) return [];
       const between = [sortableTime(from), `${sortableTime(epochMs(until - 1))}#\uffff`] as const;

@@ -1,5 +1,6 @@
 /** Judging tests by what their repository's uploads say of them, and keeping what came of it. */
 import { DAY_MS, earliest, type EpochMs, epochMs, later } from "../../kernel/time.ts";
+import { Unavailable } from "../../kernel/unavailable.ts";
 import type { TestStatus, Verdict } from "../detect/history.ts";
 import { verdictOf } from "../detect/verdict.ts";
 import { observationsOf, type Results, resultsOf } from "./figures.ts";
@@ -9,7 +10,8 @@ import type { RepositorySettings } from "./settings.ts";
 /** How far back a verdict looks. */
 export const HISTORY_MS = 14 * DAY_MS;
 const TRANSITIONS_MAX = 50;
-const ATTEMPTS = 5;
+const ATTEMPTS_MAX = 12;
+const PAUSE_MS = 15;
 
 export const statusOf = ({ transitions }: Pick<TestRecord, "transitions">): TestStatus =>
   transitions.at(-1)?.status ?? "HEALTHY";
@@ -75,7 +77,12 @@ export async function judgeAll({ health, clock, log }: HealthApp, repository: Re
 const isNews = (record: TestRecord, { status, reason, revisitAt }: Verdict): boolean =>
   status !== statusOf(record) || reason !== record.reason || revisitAt !== record.revisitAt;
 
-/** Reads, changes and writes a record until nobody else has written in between. False: there was nothing to change. */
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * Reads, changes and writes a record until nobody else has written in between. False: there was nothing to change. The
+ * pauses grow and differ, so that the jobs of one build, which end together, do not meet again and again.
+ */
 export async function change(
   health: HealthStore,
   repository: Repository,
@@ -83,13 +90,14 @@ export async function change(
   make: (present: TestRecord) => TestRecord | undefined,
   absent?: TestRecord,
 ): Promise<boolean> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const present = (await health.tests(repository, [id])).get(id) ?? absent;
     const next = present === undefined ? undefined : make(present);
     if (next === undefined) return false;
     if (await health.putTest(repository, next)) return true;
+    await pause(PAUSE_MS * attempt * (0.5 + Math.random()));
   }
-  throw new Error(`test ${id} is written by others all the time`);
+  throw new Unavailable(`test ${id} is written by others all the time`);
 }
 
 /** Looks at every repository that is due. One that fails does not keep the others. */

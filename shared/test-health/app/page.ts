@@ -34,12 +34,13 @@ function tokenOf(query: string, { index, asOf }: Place): string {
 /** @param query all that makes the list what it is: a token of another one is refused */
 export function placeOf(query: string, token: string, now: EpochMs): Result<Place, "INVALID_REQUEST"> {
   if (token === "") return ok({ index: 0, asOf: now });
-  const [index = "", asOf = "", sum = ""] = token.split(".");
-  if (sum !== sumOf(query, `${index}.${asOf}`)) {
+  const [index = "", asOf = ""] = token.split(".");
+  const place = { index: Number.parseInt(index, 36), asOf: epochMs(Number.parseInt(asOf, 36)) };
+  if (token !== tokenOf(query, place)) {
     const issues = [{ path: "page_query.page_token", message: "is damaged, or of another query" }];
     return fail("INVALID_REQUEST", "The page token cannot be used; ask for the first page anew.", { issues });
   }
-  return ok({ index: Number.parseInt(index, 36), asOf: epochMs(Number.parseInt(asOf, 36)) });
+  return ok(place);
 }
 
 /** The rows of the page, and the tokens of those around it. */

@@ -73,7 +73,7 @@ export type Transition = {
 export type Summary = {
   readonly key: string;
   readonly text: string;
-  /** One failure as it was, cut short. */
+  /** The latest failure as it was, cut short; "" but of the latest of all. */
   readonly example: string;
   readonly lastAt: EpochMs;
 };
@@ -163,7 +163,9 @@ export type HealthStore = {
   readonly keepSet: (repository: Repository, job: string, tests: readonly string[]) => Promise<string>;
   readonly sets: (repository: Repository, digests: readonly string[]) => Promise<ReadonlyMap<string, TestSet>>;
 
-  /** The last thing to be written of an upload: what else was written of it counts from then on. */
+  /** The first thing to be written of an upload, unless it is there: answers what is. */
+  readonly claimUpload: (repository: Repository, record: UploadRecord) => Promise<UploadRecord>;
+  /** The last thing to be written of an upload: what else was written of it counts from then on, and is not moved. */
   readonly putUpload: (repository: Repository, entry: UploadEntry, record: UploadRecord) => Promise<void>;
   readonly putRecord: (repository: Repository, record: UploadRecord) => Promise<void>;
   readonly upload: (repository: Repository, id: string) => Promise<UploadRecord | undefined>;

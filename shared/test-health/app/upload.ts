@@ -41,9 +41,9 @@ type Read = { readonly id: string; readonly result: TestResult; readonly variant
 type Taken = Result<UploadAnswer, "INVALID_REQUEST">;
 
 /**
- * Takes one file. The same file of the same run counts once, however often it comes: its id is made of both, and what
- * was written of it before is written again as it was. Its entry in the list of uploads comes last; nothing counts
- * before.
+ * Takes one file. The same file of the same run counts once, however often it comes: its id is made of both, the first
+ * to come says when it ran, and what was written of it before is written again as it was. Its entry in the list of
+ * uploads comes last; nothing counts before.
  */
 export async function takeResults(
   app: HealthApp,
@@ -58,11 +58,19 @@ export async function takeResults(
     const issues = report.issues.map(({ line, column, message }) => ({ path: `body:${line}:${column}`, message }));
     return fail("INVALID_REQUEST", report.what, { issues });
   }
-  const receivedAt = clock();
-  const facts: RunFacts = { ...sent, at: ranAt(sent.at, report.startedAt, receivedAt) };
+  const now = clock();
   const uploadId = uploadIdOf(repository, sent, bytes);
-  const known = await health.upload(repository, uploadId);
-  if (known?.state === "PROCESSED" && known.answer !== null) return ok(known.answer);
+  const known = await health.claimUpload(repository, {
+    id: uploadId,
+    receivedAt: now,
+    state: "WAITING",
+    problem: null,
+    facts: { ...sent, at: ranAt(sent.at, report.startedAt, now) },
+    answer: null,
+  });
+  if (known.state === "PROCESSED" && known.answer !== null) return ok(known.answer);
+  const { receivedAt } = known;
+  const facts: RunFacts = known.facts ?? { ...sent, at: receivedAt };
 
   const settings = await health.settings(repository);
   const tests = identified(repository.org, written, facts, report.cases);
@@ -75,8 +83,8 @@ export async function takeResults(
       `${facts.job}\n${facts.variant}`,
       executed.map(({ id }) => id),
     ),
-    health.uploads(repository, since, later(receivedAt, 1)),
-    health.markDue(repository, later(receivedAt, DUE_AFTER_MS)),
+    health.uploads(repository, since, later(now, 1)),
+    health.markDue(repository, later(now, DUE_AFTER_MS)),
   ]);
   const entry = entryOf(uploadId, facts, receivedAt, settings, uploads, digest, executed, failed);
   const found = failed.map((one) => failureOf(one, entry, facts));
@@ -99,15 +107,14 @@ export async function takeResults(
     quarantined: failing.filter(quarantined),
     verdict: failing.every(quarantined) ? "PASS" : "FAIL",
   };
-  await health.putUpload(repository, entry, {
-    id: uploadId,
-    receivedAt,
-    state: "PROCESSED",
-    problem: null,
-    facts,
-    answer,
-  });
-  await health.markDue(repository, receivedAt);
+  // It counts from now on: a list that somebody pages through since before is to stay without it.
+  const listedAt = clock();
+  await health.putUpload(
+    repository,
+    { ...entry, receivedAt: listedAt },
+    { ...known, state: "PROCESSED", facts, answer },
+  );
+  await health.markDue(repository, listedAt);
   return ok(answer);
 }
 
@@ -221,7 +228,8 @@ async function resultsWith(
   found: readonly Found[],
 ): Promise<Results> {
   if (found.length === 0) return resultsOf([], new Map<string, TestSet>(), []);
-  const [first, last] = [Math.min(...uploads.map(({ at }) => at)), Math.max(...uploads.map(({ at }) => at))];
+  const inOrder = uploads.toSorted((a, b) => a.at - b.at || compare(a.id, b.id));
+  const [first = 0, last = 0] = [inOrder[0]?.at, inOrder.at(-1)?.at];
   const tests = found.map(({ failure }) => failure.test);
   // Many tests are read quicker as a whole.
   const some = tests.length <= MANY ? tests : undefined;
@@ -231,12 +239,10 @@ async function resultsWith(
   ]);
   const present = new Set(found.map(({ failure }) => failure.upload));
   const all = [...before.filter((one) => !present.has(one.upload)), ...found.map(({ failure }) => failure)];
-  return resultsOf(
-    uploads.toSorted((a, b) => a.at - b.at || a.id.localeCompare(b.id)),
-    sets,
-    all,
-  );
+  return resultsOf(inOrder, sets, all);
 }
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 const MANY = 30;
 
@@ -293,13 +299,16 @@ export const newRecord = ({ id, result, variant }: Read): TestRecord => ({
 function withFailure(record: TestRecord, { fingerprint, example }: Found, at: EpochMs): TestRecord {
   const { key, summary: text } = fingerprint;
   const known = record.summaries.find((one) => one.key === key);
-  const summary: Summary = { key, text, example: known?.example ?? example, lastAt: latest(known?.lastAt, at) };
+  const isLatest = known === undefined || at >= known.lastAt;
+  const summary: Summary = { key, text, ...(isLatest ? { example, lastAt: at } : known) };
   const others = record.summaries.filter((one) => one.key !== key);
+  const summaries = [...others, summary].sort((a, b) => b.lastAt - a.lastAt).slice(0, SUMMARIES_MAX);
   return {
     ...record,
     firstFailedAt: epochMs(Math.min(record.firstFailedAt ?? at, at)),
     lastFailedAt: latest(record.lastFailedAt, at),
-    summaries: [...others, summary].sort((a, b) => b.lastAt - a.lastAt).slice(0, SUMMARIES_MAX),
+    // The one example that is shown: those of all would be most of what each failure writes.
+    summaries: summaries.map((one, index) => (index === 0 ? one : { ...one, example: "" })),
   };
 }
 
