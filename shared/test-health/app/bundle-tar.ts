@@ -12,7 +12,7 @@ const BLOCK_BYTES = 512;
 /** Long names, times with fractions, attributes of files: hundreds of bytes. */
 const EXTENDED_BYTES_MAX = 64 * 1024;
 /** At most so many in a row or in all: one for each entry, and few entries have one. */
-export const EXTENDED_MAX = 10_000;
+const EXTENDED_MAX = 10_000;
 
 const TYPES = { pax: 0x78, globalPax: 0x67, longName: 0x4c, longLink: 0x4b } as const;
 const EXTENDED: readonly number[] = [TYPES.pax, TYPES.longName, TYPES.longLink];

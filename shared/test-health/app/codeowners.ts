@@ -111,6 +111,8 @@ function globTextOf(pattern: string): string {
   const parts = partsOf(literal(pattern.replace(/^\//u, ""), true));
   const last = parts.at(-1) ?? "";
   const before = [...(isAnchored ? [] : ["**"]), ...parts.slice(0, -1)];
+  // Of all directories, one has to be there.
+  if (last === "" && before.at(-1) === "**") return [...before, "*", "*", "**"].join("/");
   if (last === "" || last === "**") return [...before, "*", "**"].join("/");
   if (last === "*") return [...before, "*"].join("/");
   return [...before, last, "**"].join("/");

@@ -123,6 +123,8 @@ describe("a pattern", () => {
     ["app/\\[id\\]/page.tsx", "app/[id]/page.tsx"],
     ["/a.ts", "a.ts"],
     ["**", "a/b"],
+    ["**/", "a/b"],
+    ["/a/**/", "a/b/c"],
     ["/(group)/{a}+b|c@d", "(group)/{a}+b|c@d/e"],
     [".github/", ".github/workflows/ci.yaml"],
   ])("%s owns %s", (pattern, path) => {
@@ -150,6 +152,8 @@ describe("a pattern", () => {
     ["a\\*b", "axb"],
     ["a\\?b", "axb"],
     ["a.b", "axb"],
+    ["**/", "a"],
+    ["/a/**/", "a/b"],
   ])("%s does not own %s", (pattern, path) => {
     expect(isOwned(pattern, path)).toBe(false);
   });
