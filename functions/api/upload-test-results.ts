@@ -1,5 +1,6 @@
 import { repoKey } from "../../shared/kernel/ids.ts";
 import { ok } from "../../shared/kernel/result.ts";
+import { pullRequestsOfRun } from "../../shared/queue/app/runs.ts";
 import { takeResults } from "../../shared/test-health/app/upload.ts";
 import { serve } from "../serve.ts";
 import { uploadAnswer } from "../test-health.ts";
@@ -7,10 +8,12 @@ import { uploadAnswer } from "../test-health.ts";
 export const handler = serve("upload-test-results", async ({ input, file, principal }, app) => {
   const { repo, repoHost, sha, branch, pr, variant, job, attempt, started_at, run_url, merge_queue, test_run } = input;
   const of = { org: principal.org, repo: repoKey({ host: repoHost, ...repo }) };
+  // A run of the queue tests the changes of several; the queue knows of which.
+  const ofRun = test_run === undefined ? [] : await pullRequestsOfRun(app, of.org, of.repo, test_run);
   const facts = {
     sha,
     branch,
-    pullRequests: pr === undefined ? [] : [pr],
+    pullRequests: [...new Set([...(pr === undefined ? [] : [pr]), ...ofRun])],
     variant,
     job,
     attempt,

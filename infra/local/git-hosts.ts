@@ -2,12 +2,14 @@
 import { join } from "node:path";
 import { createGitHost, type GitHost } from "../../shared/code-host/git/host.ts";
 import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
-import type { CodeHosts, HostNews } from "../../shared/code-host/port.ts";
-import type { OrgSlug } from "../../shared/kernel/ids.ts";
+import type { CheckReport, CodeHosts, HostNews } from "../../shared/code-host/port.ts";
+import { type OrgSlug, repoKey } from "../../shared/kernel/ids.ts";
 import type { Log } from "../../shared/kernel/log.ts";
 import { systemClock } from "../../shared/kernel/time.ts";
 import { reportChecks, reportRefs } from "../../shared/queue/app/news.ts";
 import type { QueueApp } from "../../shared/queue/app/ports.ts";
+import type { HealthApp } from "../../shared/test-health/app/ports.ts";
+import { takeResults } from "../../shared/test-health/app/upload.ts";
 import { oneLine } from "./cannot-start.ts";
 
 export type RepositoriesOf = { readonly org: OrgSlug; readonly folder: string };
@@ -19,7 +21,7 @@ export type GitHostsOptions = {
   readonly host: string;
   readonly log: Log;
   /** Made from these hosts: it is there before the first news is. */
-  readonly app: () => QueueApp;
+  readonly app: () => QueueApp & HealthApp;
   readonly nudge: () => void;
 };
 
@@ -43,8 +45,31 @@ function newsFor(org: OrgSlug, { app, log, nudge }: GitHostsOptions): HostNews {
   return {
     checksMoved: (repo, run) => void bring("checks", reportChecks(app(), org, repo, run)),
     refsMoved: (repo, moved) => void bring("refs", reportRefs(app(), org, repo, moved)),
+    reported: async (repo, { bytes, check, ...about }) => {
+      try {
+        const taken = await takeResults(app(), { org, repo: repoKey(repo) }, factsOf(about, check), bytes, repo);
+        if (!taken.ok) log.warn("a check's report cannot be read", { org, check, what: taken.fault.message });
+        return true;
+      } catch (error) {
+        log.warn("a check's report was not taken; it is brought again", { org, check, error: oneLine(error) });
+        return false;
+      }
+    },
   };
 }
+
+const factsOf = ({ run, branch, commit, prNumbers, attempt }: Omit<CheckReport, "bytes" | "check">, check: string) => ({
+  sha: commit,
+  branch,
+  pullRequests: prNumbers,
+  variant: "",
+  job: check,
+  attempt,
+  at: null,
+  runUrl: null,
+  isMergeQueue: true,
+  testRun: run,
+});
 
 export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
   const { data, repositories, host, log } = options;

@@ -4,7 +4,7 @@
  * be opened; the others are printed all the same.
  */
 import { createReadStream } from "node:fs";
-import { createGunzip } from "node:zlib";
+import { constants, createGunzip } from "node:zlib";
 import { READ_BYTES_MAX } from "../../shared/test-health/junit/caps.ts";
 import { readJUnit } from "../../shared/test-health/junit/read.ts";
 import type { Issue, Report } from "../../shared/test-health/junit/report.ts";
@@ -46,7 +46,7 @@ function lineOf(file: string, report: Report): Line {
 async function contentOf(file: string): Promise<Uint8Array> {
   const raw = await firstBytes(createReadStream(file));
   if (raw[0] !== 0x1f || raw[1] !== 0x8b) return raw;
-  const unpacked = createReadStream(file).pipe(createGunzip());
+  const unpacked = createReadStream(file).pipe(createGunzip({ finishFlush: constants.Z_SYNC_FLUSH }));
   return firstBytes(unpacked);
 }
 

@@ -127,6 +127,19 @@ export type CodeHost = {
 /** Which connection serves an organization's repositories on a host; undefined when none is connected. */
 export type CodeHosts = (org: OrgSlug, host: string) => CodeHost | undefined;
 
+/** A JUnit file that a check of a run wrote. */
+export type CheckReport = {
+  readonly run: RunId;
+  readonly branch: string;
+  readonly commit: CommitSha;
+  /** Whose changes the run tests. */
+  readonly prNumbers: readonly number[];
+  readonly check: string;
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly bytes: Uint8Array;
+};
+
 /** How a host that notices things by itself tells the service: cheap, repeatable, loses nothing when lost. */
 export type HostNews = {
   readonly checksMoved: (repo: RepoKey, run: RunId) => void;
@@ -134,4 +147,6 @@ export type HostNews = {
     repo: RepoKey,
     moved: { readonly prNumbers: readonly number[]; readonly branches: readonly string[] },
   ) => void;
+  /** False: it was not taken, and is to be brought again. */
+  readonly reported: (repo: RepoKey, report: CheckReport) => Promise<boolean>;
 };

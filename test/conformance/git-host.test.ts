@@ -25,7 +25,7 @@ codeHostConformance("the git host", async (): Promise<HostFixture> => {
     host: "git.local",
     repositories,
     work: join(folder, "data"),
-    news: { checksMoved: () => {}, refsMoved: () => {} },
+    news: { checksMoved: () => {}, refsMoved: () => {}, reported: async () => true },
     log: silentLog,
     clock: systemClock,
     sandbox: await findSandbox({ hide: [], log: silentLog }),

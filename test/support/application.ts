@@ -56,7 +56,7 @@ export async function anApplication(): Promise<TestApplication> {
     host: "git.local",
     repositories: folder,
     work: join(folder, "work"),
-    news: { checksMoved: () => {}, refsMoved: () => {} },
+    news: { checksMoved: () => {}, refsMoved: () => {}, reported: async () => true },
     log: silentLog,
     clock: systemClock,
     sandbox: await findSandbox({ hide: [], log: silentLog }),

@@ -10,6 +10,7 @@ import type { Outcome } from "./messenger.ts";
 import { cut } from "./names.ts";
 import { createSerial, type Limit } from "./order.ts";
 import type { Passing } from "./points.ts";
+import { tellReports } from "./reports.ts";
 import type { Repositories } from "./repository.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -71,6 +72,7 @@ export function createChecks(needs: ChecksNeeds): Checks {
       live.job = { ...live.job, broken: what };
     }
     news.checksMoved(live.job.repo, live.job.run);
+    await tellReports(live.job, jobs.folder(live.job.run), (report) => news.reported(live.job.repo, report));
   };
 
   const run = async (live: Live, check: Check, command: string, { signal }: AbortController): Promise<void> => {

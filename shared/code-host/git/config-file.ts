@@ -1,5 +1,6 @@
 /**
- * `.mainline.yaml`: `checks` (name → shell command), `required_statuses` (names) and `targets` (name → globs of paths).
+ * `.mainline.yaml`: `checks` (name → shell command), `required_statuses` (names), `targets` (name → globs of paths) and
+ * `reports` (name of a check → the JUnit files that it writes).
  * Other keys are left alone: they belong to later versions. Never throws; what is wrong is said in words for the file's
  * author.
  */
@@ -15,12 +16,15 @@ const MOST_BYTES = 64 * 1024;
 const MOST_CHECKS = 100;
 const MOST_GLOBS = 1000;
 const MOST_ALIASES = 50;
+const MOST_REPORTS = 20;
 
 export type ConfigFile = {
   readonly checks: ReadonlyMap<string, string>;
   readonly requiredStatuses: readonly string[] | undefined;
   /** Undefined where the file says nothing of targets: they are uploaded then. */
   readonly targets: ReadonlyMap<string, readonly string[]> | undefined;
+  /** Paths in the working tree, by check. */
+  readonly reports: ReadonlyMap<string, readonly string[]>;
 };
 export type ConfigRead =
   | { readonly kind: "NONE" }
@@ -52,6 +56,19 @@ const targets = z.map(named("a target"), z.array(glob, { error: "must be a list 
   error: "must map targets to lists of globs",
 });
 
+/** A file's own name in the working tree: no glob, so that what is missing is known to be. */
+const report = named("a report").refine(
+  (text) => !/^\/|(?:^|\/)\.{1,2}(?:\/|$)|\/$|\\/u.test(text),
+  "a report is a path in the repository",
+);
+const reports = z.map(
+  statusName,
+  z.union([report.transform((one) => [one]), z.array(report).max(MOST_REPORTS)], {
+    error: "must be a path or a list of paths",
+  }),
+  { error: "must map names of checks to paths" },
+);
+
 /** Reads the file of one commit. */
 export async function readConfigFile(git: Git, commit: CommitSha): Promise<ConfigRead> {
   const [found] = await readObjects(git, [`${commit}:${CONFIG_FILE}`], MOST_BYTES + 200);
@@ -78,11 +95,16 @@ export function parseConfigFile(bytes: Buffer): ConfigRead {
   if (!mapping.success) return problem("targets", mapping.error);
   if ([...(mapping.data?.values() ?? [])].flat().length > MOST_GLOBS)
     return { kind: "PROBLEM", what: `${CONFIG_FILE}: targets: at most ${MOST_GLOBS} globs are allowed` };
+  const written = reports.safeParse(root.data.get("reports") ?? new Map());
+  if (!written.success) return problem("reports", written.error);
   const requiredStatuses = list.data === undefined ? undefined : [...new Set(list.data)];
-  return { kind: "READ", config: { checks: commands.data, requiredStatuses, targets: mapping.data } };
+  return {
+    kind: "READ",
+    config: { checks: commands.data, requiredStatuses, targets: mapping.data, reports: written.data },
+  };
 }
 
-const EMPTY: ConfigFile = { checks: new Map(), requiredStatuses: undefined, targets: undefined };
+const EMPTY: ConfigFile = { checks: new Map(), requiredStatuses: undefined, targets: undefined, reports: new Map() };
 
 /** Maps stay maps, so that a key named `__proto__` is a key like any other. */
 function parseYaml(text: string): { readonly value: unknown } | { readonly problem: string } {

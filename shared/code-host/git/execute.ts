@@ -9,6 +9,7 @@ import { type Check, fileName, type Job, logPath } from "./job.ts";
 import { type LogFile, openLog } from "./log-file.ts";
 import { listen, messengerFor, type Outcome, type Said, verdict } from "./messenger.ts";
 import { endGroup, endMarked, endStragglers, markOf } from "./processes.ts";
+import { keepReports } from "./reports.ts";
 import type { Repository } from "./repository.ts";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -36,7 +37,10 @@ export async function execute(git: Git, sandbox: Sandbox, task: Task): Promise<O
     await checkOut(git, task.repo, task.job.branch, task.job.commit, join(own, "tree"));
     if (task.stop.aborted) return { kind: "STOPPED" };
     const log = openLog(logPath(task.folder, task.check));
-    return await follow(sandbox, task, own, log).finally(log.close);
+    const outcome = await follow(sandbox, task, own, log).finally(log.close);
+    // What it wrote is kept beside its log: the worktree goes.
+    if (outcome.kind === "ENDED") await keepReports(join(own, "tree"), task.folder, task.check);
+    return outcome;
   } catch (error) {
     if (error instanceof ContentFault) return cannotBeCheckedOut(task, error);
     throw error;

@@ -17,6 +17,8 @@ const checkSchema = z.object({
   attempt: z.int(),
   state: z.enum(["PENDING", "SUCCESS", "FAILURE", "ERROR"]),
   description: z.string().nullable(),
+  /** Paths of the JUnit files that it writes. */
+  reports: z.array(z.string()).default([]),
 });
 export type Check = z.infer<typeof checkSchema>;
 
@@ -91,6 +93,10 @@ export function fileName(context: string): string {
   if (plain === context) return plain;
   return `${plain}-${createHash("sha256").update(context).digest("hex").slice(0, 8)}`;
 }
+
+/** A report of a check, from when it was written until the service has taken it. */
+export const reportPath = (folder: string, check: Check, at: number): string =>
+  join(folder, `${fileName(check.context)}.${check.attempt}.${at}.report`);
 
 export const logPath = (folder: string, check: Check): string =>
   join(folder, `${fileName(check.context)}.${check.attempt}.log`);

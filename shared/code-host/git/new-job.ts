@@ -62,11 +62,15 @@ async function setTestingBranch(repo: Repository, ref: string, commit: CommitSha
 /** A check for each one that the tested content defines, and a failure for each one required that it does not. */
 export function checksOf(read: ConfigRead, required: readonly string[]): Check[] {
   const defined = read.kind === "READ" ? [...read.config.checks] : [];
+  const reports = read.kind === "READ" ? read.config.reports : new Map<string, readonly string[]>();
   const names = new Set(defined.map(([context]) => context));
   const missing = [...new Set(required)].filter((context) => !names.has(context));
   const why = read.kind === "PROBLEM" ? read.what : `the tested content defines no such check in ${CONFIG_FILE}`;
   return [
-    ...defined.map(([context, command]) => newCheck(context, command, "PENDING", null)),
+    ...defined.map(([context, command]) => ({
+      ...newCheck(context, command, "PENDING", null),
+      reports: [...(reports.get(context) ?? [])],
+    })),
     ...missing.map((context) => newCheck(context, null, "FAILURE", why)),
   ];
 }
@@ -76,4 +80,4 @@ const newCheck = (
   command: string | null,
   state: Check["state"],
   description: string | null,
-): Check => ({ context, command, attempt: 1, state, description });
+): Check => ({ context, command, attempt: 1, state, description, reports: [] });

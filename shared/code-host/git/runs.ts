@@ -14,6 +14,7 @@ import type { JobAnswer } from "./new-job.ts";
 import { createSerial } from "./order.ts";
 import type { Passing } from "./points.ts";
 import { dropRef } from "./refs.ts";
+import { tellReports } from "./reports.ts";
 import type { Repositories } from "./repository.ts";
 import { OWN_BRANCHES } from "./names.ts";
 
@@ -138,6 +139,7 @@ export function createRuns({ jobs, checks, repositories, news, log, clock, passi
       const live = await find(run);
       if (live === undefined) return jobs.remove(run);
       const { closedAt, repo, branchGone } = live.job;
+      await tellReports(live.job, jobs.folder(run), (report) => news.reported(repo, report));
       if (closedAt === null) return news.checksMoved(repo, run);
       if (!branchGone) await dropBranch(live);
       if (closedAt + KEEP_LOGS_MS < clock()) await removeFolder(jobs.folder(run));

@@ -198,11 +198,6 @@ export type HealthStore = {
   readonly rearm: (due: Due, at: EpochMs | null) => Promise<void>;
 };
 
-/** What the queue knows of its runs: whose changes they test. */
-export type QueueRuns = {
-  readonly pullRequestsOf: (repository: Repository, branch: string, run: string) => Promise<readonly number[]>;
-};
-
 export type HealthApp = {
   readonly health: HealthStore;
   readonly clock: Clock;

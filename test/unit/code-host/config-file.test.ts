@@ -19,6 +19,7 @@ describe(".mainline.yaml", () => {
         ]),
         requiredStatuses: ["lint", "other"],
         targets: undefined,
+        reports: new Map(),
       },
     });
   });
@@ -45,8 +46,16 @@ describe(".mainline.yaml", () => {
     expect(targetsOf("checks: {unit: 'true'}")).toBeUndefined();
   });
 
+  test("gives the reports of checks, one or several each", () => {
+    const answer = read("reports: {unit: junit.xml, e2e: [out/a.xml, out/b.xml]}");
+    expect(answer.kind === "READ" ? Object.fromEntries(answer.config.reports) : answer).toEqual({
+      unit: ["junit.xml"],
+      e2e: ["out/a.xml", "out/b.xml"],
+    });
+  });
+
   test("ignores keys that it does not know, and may be empty", () => {
-    expect(read("reports: ['*.xml']\n").kind).toBe("READ");
+    expect(read("artifacts: ['*.xml']\n").kind).toBe("READ");
     expect(read("").kind).toBe("READ");
     expect(read("# nothing\n").kind).toBe("READ");
     expect(read("checks:\nrequired_statuses:\n").kind).toBe("READ");

@@ -48,6 +48,7 @@ export async function aGitHost(options: FixtureOptions = {}): Promise<Fixture> {
     repositories,
     work,
     news: {
+      reported: options.news?.reported ?? (async () => true),
       checksMoved: options.news?.checksMoved ?? (() => {}),
       refsMoved: (_repo, { prNumbers, branches }) => {
         moved.prNumbers.push(...prNumbers);

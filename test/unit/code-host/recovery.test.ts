@@ -23,7 +23,7 @@ function otherProcess(made: Fixture, request: object): ChildProcess {
     const quiet = () => {};
     const host = await createGitHost({
       org: "local", host: "git.local", repositories: ${JSON.stringify(made.repositories)}, work: ${JSON.stringify(made.work)},
-      news: { checksMoved: quiet, refsMoved: quiet }, log: { info: quiet, warn: quiet, error: quiet },
+      news: { checksMoved: quiet, refsMoved: quiet, reported: async () => true }, log: { info: quiet, warn: quiet, error: quiet },
       clock: Date.now, sandbox: NO_SANDBOX,
     });
     await host.recover();
