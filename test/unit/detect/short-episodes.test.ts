@@ -65,6 +65,32 @@ describe("a test that fails for a commit or two and then passes", () => {
   });
 });
 
+describe("runs that lie close together have no certain order", () => {
+  /** One run each so many minutes. */
+  const every = (minutes: number, text: string) =>
+    Array.from(text).map((kind, at) => (kind === "F" ? aFailure : aPass)(hour((at * minutes) / 60)));
+  const status = (minutes: number, text: string) =>
+    judged(every(minutes, text), hour((minutes * text.length) / 60), { rules }).status;
+
+  it("a pass divides failures if it is more than 20 minutes from both", () => {
+    expect(status(20, ".F.F.F.")).toBe("HEALTHY");
+    expect(status(20.001, ".F.F.F.")).toBe("FLAKY");
+    expect(status(10, "...F.....F.....F...")).toBe("FLAKY");
+    expect(status(10, "...F....F....F...")).toBe("HEALTHY");
+  });
+
+  it("so a break is one although passes of its neighbours come in among its failures", () => {
+    const broken = every(10, "...F.FFFF.F.....F...");
+    expect(judged(broken, hour(4), { rules: withMin(0.9) }).evidence.map((one) => one.at)).toEqual([hour(19 / 6)]);
+  });
+
+  it("an episode is over with the first pass that is clear of it", () => {
+    const history = [aPass(hour(0)), aFailure(hour(1)), aPass(hour(1.2)), aPass(hour(1.4)), aPass(hour(1.6))];
+    expect(judged(history, hour(1.3), { rules: withMin(1) }).status).toBe("HEALTHY");
+    expect(judged(history, hour(2), { rules: withMin(0.9) }).evidence.map((one) => one.at)).toEqual([hour(1.4)]);
+  });
+});
+
 describe("its count halves in seven days", () => {
   it("to the millisecond", () => {
     const history = [...runs(".F."), aFailure(hour(7 * 24 + 1)), aPass(hour(7 * 24 + 2))];
