@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type TestName, testIdOf } from "../../../shared/test-health/app/identity.ts";
@@ -108,6 +109,17 @@ describe("the identity of a test", () => {
         expect(testIdOf(named)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u);
       }),
     );
+  });
+
+  test.each([1, 1_000, 100_000])("a name of %d characters is hashed whole", (length) => {
+    const named = aTest({ name: "語".repeat(length) });
+    const whole = Buffer.concat([
+      Buffer.from("6ba7b8119dad11d180b400c04fd430c8", "hex"),
+      Buffer.from(`#####${named.name}#JUNIT_TESTCASE`),
+    ]);
+    const digest = createHash("sha1").update(whole).digest("hex");
+    expect(testIdOf(named).replaceAll("-", "").slice(0, 12)).toBe(digest.slice(0, 12));
+    expect(testIdOf(named).slice(-12)).toBe(digest.slice(20, 32));
   });
 
   test("names of an odd alphabet are hashed as UTF-8", () => {
