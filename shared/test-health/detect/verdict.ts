@@ -31,6 +31,9 @@ const EVIDENCE_MAX = 20;
  * `revisitAt` is exact: without news, and with this verdict's status as the previous one, the status at any earlier time
  * is this verdict's, and at that time it is another (or an observation from the future begins to count).
  *
+ * To be asked again at each failure and each pass on a commit that has failed, at each pass of a branch whose last
+ * failure is not clear of it yet (`apartMinutes` of the episodes) or while it is BROKEN, and at `revisitAt`.
+ *
  * The history should reach back six half-lives of the episodes (42 days by default), or as far as it is kept.
  */
 export function verdictOf(

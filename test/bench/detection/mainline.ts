@@ -1,5 +1,5 @@
 /** The service's part: outages are judged as uploads come, then each test as news of it does. */
-import type { EpochMs } from "../../../shared/kernel/time.ts";
+import { type EpochMs, MINUTE_MS } from "../../../shared/kernel/time.ts";
 import type { Observation, TestStatus } from "../../../shared/test-health/detect/history.ts";
 import { isOutage, type SuiteRun } from "../../../shared/test-health/detect/outage.ts";
 import type { DetectionRules } from "../../../shared/test-health/detect/rules.ts";
@@ -51,6 +51,7 @@ const THEN_EVERY = 25;
 export function courseOf(test: SimulatedTest, passes: readonly Observation[], rules: DetectionRules): Course {
   const failures = new Map(test.failures.map((failure) => [failure.upload, failure]));
   const history: Observation[] = [];
+  const apartMs = rules.shortEpisodes.apartMinutes * MINUTE_MS;
   const file = newFile();
   const judge = (now: EpochMs): void => {
     const { status, revisitAt } = verdictOf(history, rules, file.status, now);
@@ -62,8 +63,11 @@ export function courseOf(test: SimulatedTest, passes: readonly Observation[], ru
     while (file.calledAt === null && file.revisitAt !== null && file.revisitAt <= pass.at) judge(file.revisitAt);
     const failure = failures.get(upload);
     history.push(failure === undefined ? pass : { ...pass, passed: failure.passed, failed: failure.failed });
-    const isNews = failure === undefined ? file.isOpen && pass.isDefaultBranch : !pass.isOutage;
-    if (pass.isDefaultBranch && !pass.isOutage) file.isOpen = failure !== undefined;
+    const isNews = failure === undefined ? file.openSince !== null && pass.isDefaultBranch : !pass.isOutage;
+    if (pass.isDefaultBranch && !pass.isOutage) {
+      if (failure !== undefined) file.openSince = pass.at;
+      else if (pass.at - (file.openSince ?? 0) > apartMs) file.openSince = null;
+    }
     if (isNews && (failure === undefined || file.judged < EACH_UNTIL || upload % THEN_EVERY === 0)) judge(pass.at);
     if (file.calledAt !== null) break;
   }
@@ -76,8 +80,8 @@ type File = {
   calledAt: EpochMs | null;
   readonly statuses: TestStatus[];
   judged: number;
-  /** Its last run on the default branch failed: the next pass is news. */
-  isOpen: boolean;
+  /** Its last failure on the default branch, until a pass is clear of it: each pass in between is news. */
+  openSince: EpochMs | null;
 };
 
 const newFile = (): File => ({
@@ -86,7 +90,7 @@ const newFile = (): File => ({
   calledAt: null,
   statuses: ["HEALTHY"],
   judged: 0,
-  isOpen: false,
+  openSince: null,
 });
 
 /** What each upload says of a test that passes in it, by project. */

@@ -62,12 +62,16 @@ export const judged = (
   { rules = DEFAULT_RULES, previous = "HEALTHY" }: { rules?: DetectionRules; previous?: TestStatus } = {},
 ): Verdict => verdictOf(history, rules, previous, now);
 
-/** Few commits, branches and hours, so that they meet; up to ten days. */
+/** Few commits, branches, uploads and hours, so that they meet; up to ten days. */
 export const anObservation: fc.Arbitrary<Observation> = fc
   .record({
-    minutes: fc.oneof({ weight: 99, arbitrary: fc.nat(40 * 60) }, { weight: 1, arbitrary: fc.nat(240 * 60) }),
+    minutes: fc.oneof(
+      { weight: 60, arbitrary: fc.nat(40 * 60) },
+      { weight: 39, arbitrary: fc.nat(20).map((halves) => halves * 120) },
+      { weight: 1, arbitrary: fc.nat(240 * 60) },
+    ),
     commit: fc.oneof(fc.nat(6), fc.nat(60)),
-    upload: fc.integer({ min: 0, max: 200 }),
+    upload: fc.oneof(fc.nat(2), fc.nat(200)),
     branch: fc.constantFrom("main", "main", "main", "pr/1", "release/2"),
     outcome: fc.constantFrom([1, 0], [1, 0], [0, 1], [0, 1], [0, 3], [1, 1], [1, 2], [0, 0]),
     isOutage: fc.constantFrom(false, false, false, false, true),

@@ -21,6 +21,19 @@ describe("a verdict", () => {
     );
   });
 
+  it("nor where nothing but their content tells them apart", () => {
+    const alike = aHistory.map((history) => history.map((run) => ({ ...run, at: hour(1), upload: "u" })));
+    const both = alike.chain((history) =>
+      fc.tuple(fc.constant(history), fc.shuffledSubarray(history, { minLength: history.length })),
+    );
+    fc.assert(
+      fc.property(both, someRules, ([history, shuffled], rules) => {
+        expect(judged(shuffled, hour(2), { rules })).toEqual(judged(history, hour(2), { rules }));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   it("stands until the time it names, and is another then", () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     let changed = 0;
