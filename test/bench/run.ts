@@ -8,6 +8,7 @@ import { comparing } from "./comparing.ts";
 import { largeTargets } from "./large-targets.ts";
 import { oneRead } from "./one-read.ts";
 import { planning } from "./planning.ts";
+import { readingJUnit } from "./reading-junit.ts";
 import { type Row, tableOf, writeJson } from "./report.ts";
 import { type BenchService, startService } from "./service.ts";
 import { steps } from "./steps.ts";
@@ -25,6 +26,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   plan: planning,
   compare: comparing,
   targets: largeTargets,
+  junit: readingJUnit,
 };
 
 const { values } = parseArgs({ options: { json: { type: "string" }, only: { type: "string" } } });

@@ -7,10 +7,12 @@ export const READ_BYTES_MAX = 20 * KIB * KIB;
 /** Elements within elements; what is deeper is passed over. */
 export const DEPTH_MAX = 64;
 /**
- * There reading stops: an open element costs memory, and the lenient reader's time grows with how many are open. Real
- * reports never come here, not even those that forget to close what they open in a failure's text.
+ * There reading stops: an open element costs memory, and the time of the lenient reader grows with how many are open,
+ * where it counts none but JUnit's own.
  */
-export const DEPTH_STOP = 1_000;
+export const DEPTH_STOP = 128;
+/** Attributes of one element; there reading stops, since each takes far more memory than bytes in the file. */
+export const ATTRIBUTES_MAX = 1_000;
 /** Characters of one attribute. */
 export const ATTRIBUTE_CHARACTERS_MAX = 64 * KIB;
 /** Characters of one failure's text. */

@@ -1,5 +1,5 @@
 /** Makes cases of elements as a reader of XML meets them, and gathers what is wrong on the way. */
-import { CASES_MAX, DEPTH_MAX, DEPTH_STOP } from "./caps.ts";
+import { ATTRIBUTES_MAX, CASES_MAX, DEPTH_MAX, DEPTH_STOP } from "./caps.ts";
 import { type CaseList, createCaseList } from "./case-list.ts";
 import { type Attributes, attributesOf, type Element, elementOf, type Written } from "./elements.ts";
 import { createIssues, type Issues, type Place } from "./issues.ts";
@@ -9,6 +9,8 @@ import { type Gathered, gather, isTooLong, shortened } from "./text.ts";
 /** What a reader of XML calls, in the order of the file. */
 export type Collector = {
   readonly open: (name: string, attributes: Written) => void;
+  /** An attribute of the element that is about to be opened. */
+  readonly attribute: () => void;
   readonly text: (text: string) => void;
   /** The element that was opened last, and is not closed yet. */
   readonly close: () => void;
@@ -52,6 +54,7 @@ export function createCollector(where: () => Place): Collector {
   /** Those that are open, but for the ones that are too deep. */
   const elements: Element[] = [];
   let depth = 0;
+  let attributeCount = 0;
   let root: string | null = null;
   let note: Note | null = null;
   /** How deep the output is that is open; 0 where none is. */
@@ -81,15 +84,15 @@ export function createCollector(where: () => Place): Collector {
     note = null;
   };
 
-  const openKnown = (element: Element, name: string, written: Written): void => {
+  const openKnown = (element: Element, written: Written): void => {
     switch (element) {
       case "SUITES":
-        return suites.openRoot(attributesOf(name, written), list.counts, where());
+        return suites.openRoot(attributesOf(written), list.counts, where());
       case "SUITE":
-        return suites.open(attributesOf(name, written), list.counts, where());
+        return suites.open(attributesOf(written), list.counts, where());
       case "CASE":
         if (list.counts.tests >= CASES_MAX) return fill("There are more than 250,000 cases; the others were not read.");
-        return list.open(attributesOf(name, written), suites.around());
+        return list.open(attributesOf(written), suites.around());
       case "OUTPUT":
         outputDepth = depth;
         return;
@@ -102,24 +105,25 @@ export function createCollector(where: () => Place): Collector {
       case "FLAKY_ERROR":
       case "RERUN_FAILURE":
       case "RERUN_ERROR":
-        return openNote(element, attributesOf(name, written));
+        return openNote(element, attributesOf(written));
     }
   };
 
   const open = (name: string, written: Written): void => {
     if (isFull) return;
+    attributeCount = 0;
     depth += 1;
     if (depth > DEPTH_MAX) {
       issues.once(where(), "Elements are nested deeper than 64; what is deeper was not read.");
-      if (depth >= DEPTH_STOP) fill("Elements are nested deeper than 1,000; from here on nothing was read.");
+      if (depth >= DEPTH_STOP) fill("Elements are nested deeper than 128; from here on nothing was read.");
       return;
     }
     const element = outputDepth > 0 ? "OTHER" : elementOf(name);
-    if (depth === 1 && root !== null && element !== "OTHER")
+    if (depth === 1 && isJUnit && element !== "OTHER")
       issues.once(where(), "Another document begins in the same file; it was read as well.");
     root ??= name;
     isJUnit ||= element === "CASE" || SUITES.has(element);
-    openKnown(element, name, written);
+    openKnown(element, written);
     elements.push(element);
   };
 
@@ -129,7 +133,7 @@ export function createCollector(where: () => Place): Collector {
       const element = elements.pop();
       if (note !== null && note.depth === depth) closeNote(note);
       if (outputDepth === depth) outputDepth = 0;
-      if (element === "CASE") list.close(suites.around());
+      if (element === "CASE") list.close();
       if (element === "SUITE" || element === "SUITES") suites.close(list.counts);
     }
     depth -= 1;
@@ -139,11 +143,17 @@ export function createCollector(where: () => Place): Collector {
   const end = (): void => {
     if (isFull) return;
     if (note !== null) closeNote(note);
-    list.cutOff(suites.around());
+    list.cutOff();
     isFull = true;
+  };
+  const attribute = (): void => {
+    attributeCount += 1;
+    if (attributeCount > ATTRIBUTES_MAX && !isFull)
+      fill("An element has more than 1,000 attributes; from here on nothing was read.");
   };
   return {
     open,
+    attribute,
     text: (text) => {
       if (!isFull && wantsText()) note?.add(text);
     },

@@ -45,6 +45,7 @@ export type Written = Readonly<Record<string, string>>;
 export type Attributes = {
   readonly name?: string;
   readonly classname?: string;
+  readonly className?: string;
   readonly file?: string;
   readonly filepath?: string;
   readonly id?: string;
@@ -62,9 +63,9 @@ export type Attributes = {
   readonly disabled?: string;
 };
 
-/** The attributes by the names above, whatever their prefix or case where the name is not written as usual. */
-export function attributesOf(element: string, written: Written): Attributes {
-  if (ELEMENTS.has(element) && written["name"] !== undefined) return written;
+/** The attributes by the names above, whatever their prefix or case where there is no plain `name` among them. */
+export function attributesOf(written: Written): Attributes {
+  if (written["name"] !== undefined) return written;
   const plain: Record<string, string> = {};
   for (const [name, value] of Object.entries(written)) {
     const local = localName(name);

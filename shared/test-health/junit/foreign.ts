@@ -35,20 +35,30 @@ export function foreignRoot(root: string): string | null {
   return what === undefined ? null : `${what}.`;
 }
 
-/** XML without any of JUnit's elements. */
-export const unknownRoot = (root: string): string =>
-  `This is no JUnit XML: it begins with <${root.slice(0, 100)}>, and there is neither testsuite nor testcase in it. ${CONVERT}.`;
+/** Markup without any of JUnit's elements; `before` is the text in front of it, `root` the first element, null without one. */
+export function unknownMarkup(root: string | null, before: string): string {
+  const other = otherFormat(before.trim());
+  if (other !== null) return other;
+  if (root === null) return `There is no element in the file, or it ends before the first is complete. ${CONVERT}.`;
+  const name = root.slice(0, NAME_CHARACTERS_MAX);
+  return `This is no JUnit XML: it begins with <${name}>, and there is neither testsuite nor testcase in it. ${CONVERT}.`;
+}
 
-/** A file without an element: `text` is how it begins. */
-export function noElements(bytes: Uint8Array, text: string): string {
+const NAME_CHARACTERS_MAX = 100;
+
+/** A file without markup: `text` is how it begins. */
+export function noMarkup(bytes: Uint8Array, text: string): string {
   const start = text.trim();
   if (bytes.length === 0)
     return `The file is empty (0 bytes): the tests may have been killed before they wrote it. ${CONVERT}.`;
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return `This is gzip. Unpack it first.`;
-  if (start.startsWith("PK\u0003\u0004")) return `This is a zip archive. Send the files in it.`;
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return "This is gzip. Unpack it first.";
   if (start === "") return `There is nothing in the file but space. ${CONVERT}.`;
+  return otherFormat(start) ?? `This is no XML: it begins with ${quoted(start)}. ${CONVERT}.`;
+}
+
+function otherFormat(start: string): string | null {
+  if (start.startsWith("PK\u0003\u0004")) return "This is a zip archive. Send the files in it.";
   if (/^(?:TAP version|1\.\.\d+|(?:not )?ok\b)/u.test(start))
     return `This is TAP (Test Anything Protocol). ${CONVERT}: \`tap-junit\` converts it.`;
-  if (/^[[{]/u.test(start)) return `This is JSON. ${CONVERT}.`;
-  return `This is no XML: it begins with ${quoted(start)}. ${CONVERT}.`;
+  return /^[[{]/u.test(start) ? `This is JSON. ${CONVERT}.` : null;
 }

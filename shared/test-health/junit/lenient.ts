@@ -1,16 +1,25 @@
 /** Reads what is not well-formed XML as far as it makes sense. */
 import { Parser } from "htmlparser2";
 import { type Collector, createCollector } from "./collector.ts";
+import { elementOf } from "./elements.ts";
 import type { Place } from "./issues.ts";
 import type { Source } from "./source.ts";
 import { printable } from "./text.ts";
+
+/** Takes what is not JUnit's for empty: a stack trace may hold hundreds of `<init>`, which nobody closes. */
+class OwnElements extends Parser {
+  protected override isVoidElement(name: string): boolean {
+    return elementOf(name) === "OTHER";
+  }
+}
 
 export function readLeniently({ pieces, start }: Source): Collector {
   const text = Array.from(pieces()).join("");
   const body = afterDoctype(text);
   const placeAt = placesIn(text, start);
-  const parser = new Parser(
+  const parser = new OwnElements(
     {
+      onattribute: () => collector.attribute(),
       onopentag: (name, attributes) => {
         for (const key in attributes) attributes[key] = printable(attributes[key] ?? "");
         collector.open(name, attributes);
@@ -22,25 +31,29 @@ export function readLeniently({ pieces, start }: Source): Collector {
     },
     { xmlMode: true },
   );
-  const collector = createCollector(() => placeAt(body + parser.startIndex));
+  let isAtEnd = false;
+  const collector = createCollector(() => placeAt(isAtEnd ? text.length - 1 : body + parser.startIndex));
   for (let at = body; at < text.length && !collector.isFull(); at += PIECE_CHARACTERS)
     parser.write(text.slice(at, at + PIECE_CHARACTERS));
+  isAtEnd = true;
   // Not `parser.end()`, which would close what is open: a case in the midst of which the file ends is not a closed one.
+  collector.end();
   return collector;
 }
 
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** Lines and columns of indices that only grow. */
+/** Lines and columns of indices that only grow. The end is that of the last character. */
 function placesIn(text: string, start: Place): (index: number) => Place {
   let { line } = start;
   let lineStart = 1 - start.column;
-  let seen = 0;
+  // Kept from one call to the next, so that a file of one long line is searched once.
+  let lineEnd = text.indexOf("\n");
   return (index) => {
-    for (let at = text.indexOf("\n", seen); at >= 0 && at < index; at = text.indexOf("\n", seen)) {
+    while (lineEnd >= 0 && lineEnd < index) {
       line += 1;
-      lineStart = at + 1;
-      seen = at + 1;
+      lineStart = lineEnd + 1;
+      lineEnd = text.indexOf("\n", lineStart);
     }
     return { line, column: Math.max(1, index - lineStart + 1) };
   };

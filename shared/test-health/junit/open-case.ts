@@ -1,17 +1,21 @@
 /** A `testcase` while its element is open, and what it comes to when it is closed. */
 import { ATTEMPTS_MAX } from "./caps.ts";
-import type { Element } from "./elements.ts";
-import type { Attempt, Case, CaseIdentity, FailureText, Outcome } from "./report.ts";
+import type { Attributes, Element } from "./elements.ts";
+import type { Attempt, FailureText, Outcome } from "./report.ts";
+import type { Surroundings } from "./suite-stack.ts";
 
 export type OpenCase = {
-  readonly identity: CaseIdentity;
-  readonly durationMs: number | null;
-  /** Its status attribute does, whatever stands in it. */
-  readonly saysFailed: boolean;
+  readonly attributes: Attributes;
+  readonly suite: Surroundings;
   isSkipped: boolean;
   /** The first of each kind: one outcome has one text. */
   failure: FailureText | null;
   error: FailureText | null;
+  /** Null where there was one attempt, as nearly always. */
+  retries: Retries | null;
+};
+
+type Retries = {
   /** Failed attempts that came before the one that counts. */
   readonly before: Attempt[];
   /** Those that were made because that one failed. */
@@ -30,13 +34,13 @@ export function tell(one: OpenCase, element: Element, text: FailureText): Told {
       one.error ??= text;
       return "TAKEN";
     case "FLAKY_FAILURE":
-      return attempted(one.before, { outcome: "FAILED", failure: text });
+      return attempted(retriesOf(one).before, { outcome: "FAILED", failure: text });
     case "FLAKY_ERROR":
-      return attempted(one.before, { outcome: "ERRORED", failure: text });
+      return attempted(retriesOf(one).before, { outcome: "ERRORED", failure: text });
     case "RERUN_FAILURE":
-      return attempted(one.after, { outcome: "FAILED", failure: text });
+      return attempted(retriesOf(one).after, { outcome: "FAILED", failure: text });
     case "RERUN_ERROR":
-      return attempted(one.after, { outcome: "ERRORED", failure: text });
+      return attempted(retriesOf(one).after, { outcome: "ERRORED", failure: text });
     case "SKIPPED":
       one.isSkipped = true;
       return "TAKEN";
@@ -49,10 +53,22 @@ export function tell(one: OpenCase, element: Element, text: FailureText): Told {
   }
 }
 
+function retriesOf(one: OpenCase): Retries {
+  one.retries ??= { before: [], after: [] };
+  return one.retries;
+}
+
 function attempted(attempts: Attempt[], attempt: Attempt): Told {
   if (attempts.length >= ATTEMPTS_MAX) return "TOO_MANY";
   attempts.push(attempt);
   return "TAKEN";
+}
+
+/** Error goes before failure, and failure before skipped: a failure counts, whatever else is said of the case. */
+export function outcomeOf(one: OpenCase): Outcome {
+  if (one.error !== null) return "ERRORED";
+  if (one.failure !== null) return "FAILED";
+  return one.isSkipped ? "SKIPPED" : "PASSED";
 }
 
 const PASSED: Attempt = { outcome: "PASSED", failure: null };
@@ -60,23 +76,10 @@ const PASSED: Attempt = { outcome: "PASSED", failure: null };
 const PASSED_ONCE: readonly Attempt[] = [PASSED];
 const NONE: readonly Attempt[] = [];
 
-/** Error goes before failure, and failure before skipped: a failure counts, whatever else is said of the case. */
-export function closed(one: OpenCase): Case {
-  const outcome = outcomeOf(one);
-  const { id, name, classname, parent, file, variant } = one.identity;
-  const attempts = attemptsOf(one, outcome);
-  return { id, name, classname, parent, file, variant, outcome, attempts, durationMs: one.durationMs };
-}
-
-const outcomeOf = (one: OpenCase): Outcome => {
-  if (one.error !== null) return "ERRORED";
-  if (one.failure !== null) return "FAILED";
-  return one.isSkipped ? "SKIPPED" : "PASSED";
-};
-
-function attemptsOf({ before, after, error, failure }: OpenCase, outcome: Outcome): readonly Attempt[] {
+/** Oldest first. */
+export function attemptsOf({ retries, error, failure }: OpenCase, outcome: Outcome): readonly Attempt[] {
   if (outcome === "SKIPPED") return NONE;
-  if (outcome === "PASSED")
-    return before.length === 0 && after.length === 0 ? PASSED_ONCE : [...before, ...after, PASSED];
-  return [...before, { outcome, failure: error ?? failure }, ...after];
+  if (outcome === "PASSED") return retries === null ? PASSED_ONCE : [...retries.before, ...retries.after, PASSED];
+  const attempt: Attempt = { outcome, failure: error ?? failure };
+  return retries === null ? [attempt] : [...retries.before, attempt, ...retries.after];
 }

@@ -1,6 +1,6 @@
 /** Reads JUnit's XML, in whatever dialect and state it comes. */
 import type { Collected } from "./collector.ts";
-import { foreignRoot, noElements, unknownRoot } from "./foreign.ts";
+import { foreignRoot, noMarkup, unknownMarkup } from "./foreign.ts";
 import { createIssues, type Issues, listOf, TOP } from "./issues.ts";
 import { readLeniently } from "./lenient.ts";
 import { hiddenRetries } from "./producers.ts";
@@ -18,12 +18,12 @@ import { withVariants } from "./variants.ts";
 export function readJUnit(bytes: Uint8Array): Report {
   const issues = createIssues();
   const { source, before } = openSource(bytes, issues);
-  if (source === null) return { kind: "REFUSED", what: noElements(bytes, before), issues: listOf(issues) };
+  if (source === null) return { kind: "REFUSED", what: noMarkup(bytes, before), issues: listOf(issues) };
   const collected = collect(source, issues);
   const root = collected.root();
-  const what = root === null ? noElements(bytes, before) : foreignRoot(root);
+  const what = root === null ? null : foreignRoot(root);
   if (what !== null) return { kind: "REFUSED", what, issues: listOf(issues) };
-  if (!collected.isJUnit()) return { kind: "REFUSED", what: unknownRoot(root ?? ""), issues: listOf(issues) };
+  if (!collected.isJUnit()) return { kind: "REFUSED", what: unknownMarkup(root, before), issues: listOf(issues) };
   return reportOf(collected, issues);
 }
 
@@ -35,10 +35,7 @@ function collect(source: Source, issues: Issues): Collected {
   if (!source.isCut || !problem.isAtEnd)
     issues.add(problem.at, `This is not well-formed XML (${problem.what}); it was read as far as it makes sense.`);
   strict.collector.end();
-  // At the end of the file there is nothing left that the other reader could find.
-  if (problem.isAtEnd) return strict.collector.collected;
   const lenient = readLeniently(source);
-  lenient.end();
   const found = lenient.collected.list.cases.length;
   return found >= strict.collector.collected.list.cases.length ? lenient.collected : strict.collector.collected;
 }

@@ -16,10 +16,7 @@ export type Problem = {
 
 const OPTIONS = { xmlns: false, position: false } as const;
 
-/**
- * Entities of the document's own are never looked up: a reference to one is an error like any other. After an error
- * nothing of the same piece is taken, and no further piece is read.
- */
+/** Entities of the document's own are never looked up: a reference to one is an error like any other. */
 export function readStrictly({ pieces, start }: Source): Strict {
   const parser = new SaxesParser<typeof OPTIONS>(OPTIONS);
   let end: Place | null = null;
@@ -30,35 +27,40 @@ export function readStrictly({ pieces, start }: Source): Strict {
       column: Math.max(1, parser.column + (parser.line === 1 ? start.column - 1 : 0)),
     };
   const collector = createCollector(where);
-  let problem: Problem | null = null;
-  const text = (piece: string): void => {
-    if (problem === null) collector.text(piece);
-  };
-  parser.on("error", ({ message }) => {
-    problem ??= { at: where(), what: message.replace(/\.$/u, ""), isAtEnd: end !== null };
-  });
+  let isListening = false;
   const listen = (): void => {
     // Without a listener the parser does not even cut texts out, and most are only the space between elements.
-    if (collector.wantsText()) parser.on("text", text);
+    if (collector.wantsText() === isListening) return;
+    isListening = !isListening;
+    if (isListening) parser.on("text", collector.text);
     else parser.off("text");
   };
+  parser.on("attribute", collector.attribute);
   parser.on("opentag", ({ name, attributes }) => {
-    if (problem !== null) return;
     collector.open(name, attributes);
     listen();
   });
   parser.on("closetag", () => {
-    if (problem !== null) return;
     collector.close();
     listen();
   });
-  parser.on("cdata", text);
-  for (const piece of pieces()) {
-    if (problem !== null || collector.isFull()) break;
-    parser.write(piece);
+  parser.on("cdata", collector.text);
+  let problem: Problem | null = null;
+  parser.on("error", (error) => {
+    problem = { at: where(), what: error.message.replace(/\.$/u, ""), isAtEnd: end !== null };
+    // The parser would go on, and make an error of every character, attribute or end to come.
+    throw error;
+  });
+  try {
+    for (const piece of pieces()) {
+      if (collector.isFull()) break;
+      parser.write(piece);
+    }
+    // Closing sets the parser back to its beginning.
+    end = where();
+    if (!collector.isFull()) parser.close();
+  } catch (error) {
+    if (problem === null) throw error;
   }
-  // Closing sets the parser back to its beginning.
-  end = where();
-  if (problem === null && !collector.isFull()) parser.close();
   return { collector, problem };
 }
