@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../../shared/kernel/time.ts";
-import { aTip, id, type ScriptedQueue, testing } from "../../support/queue.ts";
+import { aTip, id, type ScriptedQueue, status, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
 afterEach(keepsPromises);
@@ -31,7 +31,9 @@ describe("a test of the tip", () => {
   it("that passes ends as succeeded, and is counted so", () => {
     const queue = tipTested();
     queue.builtRun(tipOf(queue)).reportsOn(tipOf(queue), { unit: "SUCCESS" });
-    expect(queue.last?.endedRuns).toMatchObject([{ outcome: "SUCCEEDED", run: { kind: "TIP" }, tested: [] }]);
+    expect(queue.last?.endedRuns).toMatchObject([
+      { outcome: "SUCCEEDED", why: "the tip passes its tests", run: { kind: "TIP" }, tested: [] },
+    ]);
     expect(queue.state.totals).toMatchObject({ runsPassed: 2, runsFailed: 0 });
     expect(queue.state.untold).toEqual([]);
   });
@@ -71,11 +73,13 @@ describe("a test that does not end", () => {
   it("is asked about once", () => {
     const queue = late();
     expect(queue.effect("read-statuses")).toMatchObject({ run: "q-1" });
+    expect(queue.run(1).lateRead).toBe("ASKED");
     expect(queue.waits(MINUTE_MS).effects()).toEqual(["read-statuses:q-1:0"]);
   });
 
   it("is never asked about where there is no timeout", () => {
-    expect(testing([1], { testingTimeoutMinutes: 0 }).waitsHours(100).effects()).toEqual([]);
+    const queue = testing([1], { testingTimeoutMinutes: 0 }).waitsHours(100);
+    expect(queue.outbox.map((effect) => effect.type)).toEqual(["build-run"]);
   });
 
   it("and lacks only what became required meanwhile is made anew, and has not failed", () => {
@@ -115,6 +119,37 @@ describe("what passed", () => {
 });
 
 describe("a failure", () => {
+  it("that somebody repeats at the host and that passes then is told as such, also where another one is struck", () => {
+    const queue = testing([1, 2], { requiredStatuses: ["unit", "lint"], retriesBeforeFailure: 0 });
+    queue.reports(2, { unit: "FAILURE", lint: "FAILURE" }).reports(2, { unit: "SUCCESS", lint: "FAILURE" });
+    expect(queue.states()[2]).toBe("PENDING_FAILURE");
+    queue.forgets().reports(2, { unit: "SUCCESS", lint: "SUCCESS" });
+    expect(queue.moves()).toEqual(["#2 PENDING_FAILURE > TESTS_PASSED (REPEAT_PASSED)"]);
+    expect(queue.last?.moves).toMatchObject([{ cause: "run:q-2", run: "q-2" }]);
+    const struck = testing([1, 2], { requiredStatuses: ["unit", "lint"], retriesBeforeFailure: 0 });
+    struck.reports(2, { unit: "FAILURE", lint: "FAILURE" }).forgets();
+    const { state } = struck;
+    const repeated = { ...struck.run(2), statuses: [status("unit", "SUCCESS"), status("lint", "FAILURE")] };
+    struck.state = { ...state, runs: new Map([...state.runs, [repeated.id, repeated]]) };
+    expect(struck.sets({ requiredStatuses: ["unit"] }).moves()).toEqual([
+      "#2 PENDING_FAILURE > TESTS_PASSED (REPEAT_PASSED)",
+    ]);
+  });
+
+  it("by the clock that turns out to be one of its checks is told as that", () => {
+    const queue = testing([1, 2], { testingTimeoutMinutes: 30, retriesBeforeFailure: 0 }).after(30 * MINUTE_MS);
+    queue.reports(2, {}, { complete: false, readAt: queue.now });
+    expect(queue.run(2).failure).toEqual({ kind: "TIMEOUT", contexts: ["unit"] });
+    queue.fails(2);
+    expect(queue.run(2).failure).toEqual({ kind: "CHECKS", contexts: ["unit"] });
+  });
+
+  it("is judged while the queue is held for another reason than its tip", () => {
+    const queue = testing([1, 2], { retriesBeforeFailure: 0 }).passes(1).lands({ trees: "DIFFERENT" });
+    expect(queue.state.holds).toMatchObject([{ kind: "LANDING_MISMATCH" }]);
+    expect(queue.fails(2).states()[2]).toBe("FAILED");
+  });
+
   it("of two of which one is not required any more is one of the other", () => {
     const queue = testing([1, 2], { requiredStatuses: ["unit", "lint"], retriesBeforeFailure: 0 });
     queue.reports(2, { unit: "FAILURE", lint: "FAILURE" });
