@@ -65,6 +65,9 @@ export const ticketLinked = z.object({
   ticket: z.object({ html_url: z.string() }).optional(),
 });
 
+/** With all else that is set it fits into one item. */
+const CODEOWNERS_BYTES_MAX = 300_000;
+
 const share = z.number().gt(0).max(1);
 const branches = z.array(text(1, 255)).max(50);
 const rule = { isOn: z.boolean(), branches };
@@ -76,6 +79,7 @@ export const detectionRules = z.object({
     commitsMax: int(1, 20),
     countMin: z.number().gt(0).max(100),
     halfLifeDays: int(1, 14),
+    apartMinutes: int(0, 24 * 60),
   }),
   failureRate: z.object({
     ...rule,
@@ -93,7 +97,10 @@ const chosen = {
   defaultBranch: text(1, 255).nullable().meta({ description: "null: main or master." }),
   testUrlTemplate: text(1, 2000).nullable().meta({ description: "With {id}, {name}, {file}." }),
   ticketUrlTemplate: text(1, 2000).nullable().meta({ description: "With {ticket}." }),
-  codeowners: text(0, 300_000).nullable().meta({ description: "The text of a CODEOWNERS file." }),
+  codeowners: text(0, CODEOWNERS_BYTES_MAX)
+    .refine((file) => Buffer.byteLength(file) <= CODEOWNERS_BYTES_MAX, "must be at most 300,000 bytes in UTF-8")
+    .nullable()
+    .meta({ description: "The text of a CODEOWNERS file." }),
 };
 
 export const getSettings = inRepository;

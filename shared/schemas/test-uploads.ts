@@ -18,7 +18,10 @@ const digits = (min: number, max: number) =>
   );
 
 const flag = z
-  .enum(["true", "false", "1", "0", ""], { error: "must be true or false" })
+  .preprocess(
+    (value) => (typeof value === "string" ? value.toLowerCase() : value),
+    z.enum(["true", "false", "1", "0", ""], { error: "must be true or false" }),
+  )
   .transform((value) => value === "true" || value === "1");
 
 const PR_MAX = 4_294_967_295;

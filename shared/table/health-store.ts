@@ -6,7 +6,7 @@ import * as z from "zod";
 import { orgSlug } from "../kernel/ids.ts";
 import { type EpochMs, epochMs } from "../kernel/time.ts";
 import { type HealthStore, type Repository, RETENTION_DAYS, type TestRecord } from "../test-health/app/ports.ts";
-import { DEFAULT_SETTINGS, type RepositorySettings } from "../test-health/app/settings.ts";
+import { changeSettings, DEFAULT_SETTINGS, type SettingsPatch } from "../test-health/app/settings.ts";
 import type { Table } from "./client.ts";
 import { keys } from "./keys.ts";
 import { getItem, getItems, query } from "./read.ts";
@@ -24,7 +24,7 @@ const storedTest = z.object({
 const storedSettings = z.object({
   entity: z.literal("TEST_SETTINGS"),
   schema: z.literal(1),
-  settings: z.custom<Partial<RepositorySettings>>(isObject),
+  settings: z.custom<SettingsPatch>(isObject),
 });
 const storedRepo = z.object({ host: z.string(), owner: z.string(), name: z.string() });
 const storedBundle = z
@@ -61,7 +61,10 @@ export function healthStore(table: Table, now: () => EpochMs): HealthStore {
   return {
     settings: async (of) => {
       const item = await getItem(table, keys.testSettings(of));
-      return item === undefined ? DEFAULT_SETTINGS : { ...DEFAULT_SETTINGS, ...storedSettings.parse(item).settings };
+      // What was not there yet when they were stored is as in any other repository, in each rule too.
+      return item === undefined
+        ? DEFAULT_SETTINGS
+        : changeSettings(DEFAULT_SETTINGS, storedSettings.parse(item).settings);
     },
     putSettings: async (of, settings) => {
       await put({ ...keys.testSettings(of), entity: "TEST_SETTINGS", schema: 1, settings });
