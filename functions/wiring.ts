@@ -6,6 +6,7 @@ import type { Log } from "../shared/kernel/log.ts";
 import { systemClock } from "../shared/kernel/time.ts";
 import type { BlobStore, QueueApp } from "../shared/queue/app/ports.ts";
 import type { UploadDoor } from "../shared/queue/app/uploads.ts";
+import { forgivenOf } from "../shared/test-health/app/forgive.ts";
 import type { BundleDoor, HealthApp } from "../shared/test-health/app/ports.ts";
 import { resolveSettings } from "../shared/schemas/queue-settings.ts";
 import { claimant } from "../shared/table/claimant.ts";
@@ -35,15 +36,14 @@ export type Parts = {
 
 export function wired({ table, log, blobs, uploads, hosts, worker }: Parts): Wiring {
   const who = claimant(worker);
+  const health = { health: healthStore(table, systemClock), clock: systemClock, newId: randomUUID, log };
   return {
-    log,
-    clock: systemClock,
-    newId: randomUUID,
+    ...health,
+    forgives: (key, asked) => forgivenOf(health, { org: key.org, repo: key.repo }, asked),
     resolveSettings,
     passing: crashPoints(process.env["MAINLINE_CRASH_AT"]),
     queues: queueStore(table, who),
     targets: targetsStore(table, blobs),
-    health: healthStore(table, systemClock),
     tokens: tokenStore(table),
     idempotency: idempotencyStore(table, who),
     uploads,

@@ -46,7 +46,8 @@ const says = {
     "of the others, and is confirmed by a repeat in place of another run.",
   directMergeMode:
     "ALWAYS: a pull request whose head contains the target, and on which a test run has passed, lands without another.",
-  forgiveQuarantined: "Stored and shown; does not act yet.",
+  forgiveQuarantined:
+    "A failure that only quarantined tests caused counts as a pass, if the reports of its checks say so within 5 minutes.",
 } as const;
 
 /** Bounds of the settings. Read and written alike; the defaults stand below, units stand in the names. */

@@ -29,6 +29,15 @@ export const effect = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("repeat-checks"), key: text, run: runIdShape, repeat: count, contexts: z.array(text) }),
   z.object({ type: z.literal("read-statuses"), key: text, run: runIdShape }),
+  z.object({
+    type: z.literal("ask-forgiveness"),
+    key: text,
+    run: runIdShape,
+    repeats: count,
+    contexts: z.array(text),
+    startedAt: time,
+    until: time,
+  }),
   z.object({ type: z.literal("close-run"), key: text, run: runIdShape, branch: text }),
   z.object({
     type: z.literal("land"),

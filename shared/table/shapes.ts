@@ -162,6 +162,7 @@ export const run = shapeOf<Run>()(
       .object({ kind: z.enum(["CHECKS", "TIMEOUT", "NO_REQUIRED_STATUSES"]), contexts: z.array(text) })
       .nullable(),
     endedAt: time.nullable(),
+    forgiveness: z.exactOptional(z.object({ repeats: count, until: time, why: text.nullable() })),
   }),
 );
 
@@ -262,6 +263,12 @@ export const inboxEvent = z.discriminatedUnion("type", [
     number: count,
     overlaps: z.array(count),
     isolated: z.boolean(),
+  }),
+  z.object({
+    type: z.literal("forgiveness"),
+    run: runIdShape,
+    repeats: count,
+    forgiven: z.array(z.object({ context: text, tests: z.array(text) })),
   }),
   z.object({ type: z.literal("targets-computed"), entry: entryIdShape, headSha: sha, targets }),
   z.object({ type: z.literal("run-built"), run: runIdShape, commit: sha, tree }),

@@ -50,3 +50,34 @@ it("what a check of the queue reports counts for its tests: two pull requests wi
     },
   ]);
 });
+
+it("a failure that only quarantined tests caused is forgiven where the queue says so, and the status says by which", async () => {
+  const broken = `echo "${CASE("<failure message='always'/>")}" > junit.xml; exit 1`;
+  const files = { ".mainline.yaml": JSON.stringify({ checks: { unit: broken }, reports: { unit: "junit.xml" } }) };
+  const { repo, queue } = await service.queue({ files, settings: { retriesBeforeFailure: 0 } });
+  const health = (path: string, more: object) =>
+    service.asks(`/flaky-tests/${path}`, { repo: queue.at.repo, org_url_slug: "local", ...more });
+  const opens = async (number: number): Promise<void> => {
+    repo.pullRequest(number, { files: { [`${number}.txt`]: "1\n" }, message: `Change ${number}` });
+    await queue.submit(number);
+  };
+  await opens(1);
+  expect((await queue.ends(1)).state).toBe("FAILED");
+  const [start_time, end_time] = [Date.now() - 3_600_000, Date.now() + 3_600_000].map((at) =>
+    new Date(at).toISOString(),
+  );
+  const { body } = await health("list-failing-tests", { start_time, end_time });
+  const { tests } = body as { tests: { id: string }[] };
+  const [test_case_id] = tests.map(({ id }) => id);
+
+  // Forgiven is nothing before somebody has quarantined it.
+  await queue.update({ forgiveQuarantined: true });
+  await opens(2);
+  expect((await queue.ends(2)).state).toBe("FAILED");
+  expect((await health("set-quarantine", { test_case_id, setting: "ALWAYS_QUARANTINE" })).status).toBe(200);
+  await opens(3);
+  expect((await queue.ends(3)).state).toBe("MERGED");
+  expect((await queue.timeline(3)).map(({ message }) => message)).toContain(
+    "forgiven: only quarantined tests failed (shaky)",
+  );
+});

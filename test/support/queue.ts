@@ -56,6 +56,7 @@ export const someSettings = (change: Partial<Settings> = {}): Settings => ({
   testingTimeoutMinutes: 300,
   notReadyTimeoutHours: 168,
   pendingFailureDepth: 0,
+  forgiveQuarantined: false,
   canOptimisticallyMerge: false,
   optimizationMode: "OFF",
   retriesBeforeFailure: 1,

@@ -71,8 +71,9 @@ export function createChecks(needs: ChecksNeeds): Checks {
       log.error(what, { run: live.job.run });
       live.job = { ...live.job, broken: what };
     }
-    news.checksMoved(live.job.repo, live.job.run);
+    // Its report first: whoever hears of the failure may ask what failed.
     await tellReports(live.job, jobs.folder(live.job.run), (report) => news.reported(live.job.repo, report));
+    news.checksMoved(live.job.repo, live.job.run);
   };
 
   const run = async (live: Live, check: Check, command: string, { signal }: AbortController): Promise<void> => {

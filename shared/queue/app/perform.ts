@@ -33,6 +33,7 @@ async function settle(app: QueueApp, key: QueueKey, claimed: ClaimedEffect, perf
 
 async function attempt(app: QueueApp, key: QueueKey, { effect }: ClaimedEffect): Promise<Performed> {
   try {
+    if (effect.type === "ask-forgiveness") return await forgive(app, key, effect);
     if (effect.type === "compare-targets") return { result: await compareTargets(app, key, effect) };
     const host = app.hosts(key.org, key.repo.host);
     if (host !== undefined) return await onHost(app, host, key, effect);
@@ -61,11 +62,20 @@ function unavailable(effect: Effect, what: string, kind: "NOT_CONNECTED" | "UNRE
     case "close-run":
     case "compare-targets":
     case "compute-targets":
+    case "ask-forgiveness":
       return { again: what };
   }
 }
 
-type OnHost = Exclude<Effect, { type: "compare-targets" }>;
+/** Reports come in after the failure that they explain: until the time that the loop waits for them, it is asked again. */
+async function forgive(app: QueueApp, key: QueueKey, effect: Of<"ask-forgiveness">): Promise<Performed> {
+  const { run, repeats } = effect;
+  const forgiven = await app.forgives(key, effect);
+  if (forgiven !== "LATER") return { result: { type: "forgiveness", run, repeats, forgiven } };
+  return app.clock() < effect.until ? { again: "its reports are not there yet" } : { result: null };
+}
+
+type OnHost = Exclude<Effect, { type: "compare-targets" | "ask-forgiveness" }>;
 
 async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: OnHost): Promise<Performed> {
   const { repo, branch } = key;

@@ -206,7 +206,14 @@ export type BlobStore = {
   readonly get: (key: string) => Promise<Uint8Array | undefined>;
 };
 
+/** What is asked of test health about a failed run, and whether quarantined tests alone failed in its checks. */
+export type Forgiving = (
+  key: QueueKey,
+  asked: Extract<Effect, { type: "ask-forgiveness" }>,
+) => Promise<Extract<QueueEvent, { type: "forgiveness" }>["forgiven"] | "LATER">;
+
 export type QueueApp = {
+  readonly forgives: Forgiving;
   readonly queues: QueueStore;
   readonly targets: TargetsStore;
   readonly hosts: CodeHosts;
@@ -230,6 +237,7 @@ export const CRASH_POINTS = [
   "effect:build-run:done",
   "effect:repeat-checks:done",
   "effect:read-statuses:done",
+  "effect:ask-forgiveness:done",
   "effect:close-run:done",
   "effect:land:done",
   "effect:read-pull-request:done",

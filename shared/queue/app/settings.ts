@@ -2,7 +2,6 @@ import type { Settings } from "../engine/types.ts";
 
 /** All settings of a queue: those that decide (the engine's) and those that only other parts of the service read. */
 export type QueueSettings = Settings & {
-  readonly forgiveQuarantined: boolean;
   readonly trustForkTargets: boolean;
   readonly createPrsForTestingBranches: boolean;
   readonly commentsEnabled: boolean;

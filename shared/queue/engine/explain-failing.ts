@@ -1,5 +1,6 @@
 import { toRfc3339 } from "../../kernel/time.ts";
 import type { Draft } from "./draft.ts";
+import { forgivenUntil } from "./forgiving.ts";
 import { mayRepeat } from "./judge.ts";
 import type { Group } from "./line.ts";
 import { successorFor, waitsUntil } from "./optimism.ts";
@@ -63,6 +64,11 @@ function whatHelps(draft: Draft, entry: Entry): readonly string[] {
 /** What keeps a failed run from its repeat, from being taken apart, or, when none is left, from being judged. */
 function openBlockers(draft: Draft, entry: Entry, run: Run): readonly Blocker[] {
   const permits = permitsOf(draft, draft.now);
+  const until = forgivenUntil(draft, run);
+  if (until !== undefined) {
+    const message = `whether only quarantined tests failed in ${failedOf(run)} is awaited, until ${toRfc3339(until)} at most`;
+    return [blocker("FORGIVENESS", message)];
+  }
   if (!mayRepeat(draft, run)) return judgement(draft, entry, run);
   if (!permits.starts(entry))
     return [blocker(permits.state, `the queue starts no repeat: ${permits.reason ?? permits.state}`)];

@@ -2,6 +2,7 @@ import type { EntryId, RunId } from "../../kernel/ids.ts";
 import { later, MINUTE_MS } from "../../kernel/time.ts";
 import { askAgainAt, retryAt } from "./backoff.ts";
 import type { Draft, Why } from "./draft.ts";
+import { foldForgiveness } from "./forgiving.ts";
 import { foldLanded, foldNotLanded } from "./landing.ts";
 import { newEntry } from "./new-entry.ts";
 import { isAdmitted } from "./order.ts";
@@ -42,6 +43,8 @@ export function fold(draft: Draft, event: QueueEvent): void {
       return foldNotBuilt(draft, event.run, event.why);
     case "statuses":
       return foldStatuses(draft, event);
+    case "forgiveness":
+      return foldForgiveness(draft, event);
     case "run-broken":
       return breakRun(draft, event.run, event.what);
     case "landed":

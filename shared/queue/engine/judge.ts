@@ -1,5 +1,6 @@
 import { bisect } from "./bisection.ts";
 import type { Draft, Why } from "./draft.ts";
+import { askForgiveness, forgivenUntil } from "./forgiving.ts";
 import { waitsForSuccessor } from "./optimism.ts";
 import type { Permits } from "./permits.ts";
 import { estimatesNow, isWorthRepeating } from "./policy.ts";
@@ -93,7 +94,9 @@ function pass(draft: Draft, run: Run, why?: Why): void {
 
 /** The deadline stays: a repeat waits up to it for what is still to come, and so does a run that goes on. */
 function failed(draft: Draft, run: Run, failure: RunFailure, permits: Permits): void {
-  draft.setRun({ ...run, phase: "FAILED", failure, endedAt: draft.now });
+  const ended: Run = { ...run, phase: "FAILED", failure, endedAt: draft.now };
+  draft.setRun(ended);
+  askForgiveness(draft, ended, failure);
   if (run.kind === "TIP") draft.tipTestBroken = null;
   // At once, not in the next pass: what holds the queue must hold it before anything lands in this one.
   const tip = run.kind === "TIP" ? draft.runs.get(run.id) : undefined;
@@ -138,6 +141,9 @@ const sameFailure = (a: RunFailure, b: RunFailure): boolean =>
 
 /** What failed has passed since, or is not asked for any more. */
 function passedWhy(run: Run, failure: RunFailure): Why {
+  const forgiven = run.forgiveness?.repeats === run.repeats ? run.forgiveness.why : null;
+  if (forgiven !== null)
+    return { reason: "FORGIVEN", message: `forgiven: ${forgiven}`, cause: `run:${run.id}`, run: run.id };
   const passed = run.statuses.filter((status) => status.state === "SUCCESS").map((status) => status.context);
   const reason = failure.contexts.some((one) => passed.includes(one)) ? "REPEAT_PASSED" : "REQUIRED_STATUSES_CHANGED";
   return { reason, message: "all required statuses passed", cause: `run:${run.id}`, run: run.id };
@@ -161,7 +167,7 @@ const IN_DOUBT: Why = {
  * still clear it. One entry has failed then; a batch is taken apart.
  */
 function judge(draft: Draft, run: Run, failure: RunFailure, permits: Permits, waits: boolean): void {
-  if (waits || mayRepeat(draft, run)) return;
+  if (waits || mayRepeat(draft, run) || forgivenUntil(draft, run) !== undefined) return;
   if (run.kind === "TIP") return tipFailed(draft, run, failure);
   if (draft.holds.some((hold) => hold.kind === "TIP_FAILED")) return;
   const members = run.group.flatMap((id) => draft.entries.get(id) ?? []);

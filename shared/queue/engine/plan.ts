@@ -3,6 +3,7 @@ import type { EntryId } from "../../kernel/ids.ts";
 import { groupId } from "../../kernel/ids.ts";
 import { batchFrom } from "./batching.ts";
 import type { Draft } from "./draft.ts";
+import { forgivenUntil } from "./forgiving.ts";
 import { isOver, mayRepeat } from "./judge.ts";
 import { mergesDirectly } from "./landing.ts";
 import { interruptLast, isUrgentGroup, leastLikelyRun, takeOver } from "./giving-way.ts";
@@ -32,7 +33,7 @@ export function plan(draft: Draft, permits: Permits): void {
 
 function repeatFailedChecks(draft: Draft, permits: Permits): void {
   for (const run of draft.runs.values()) {
-    if (!mayRepeat(draft, run) || !isLikelyToCount(draft, run)) continue;
+    if (!mayRepeat(draft, run) || forgivenUntil(draft, run) !== undefined || !isLikelyToCount(draft, run)) continue;
     const group = run.group[0] === undefined ? undefined : draft.groupOf(run.group[0]);
     if (run.kind !== "TIP" && (group === undefined || !mayRepeatNow(draft, permits, group))) continue;
     if (!draft.hasRoom()) return;

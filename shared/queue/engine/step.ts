@@ -128,6 +128,7 @@ function wakeAt(draft: Draft, permits: Permits): EpochMs | undefined {
   consider(draft.tipTestBroken?.retryAt);
   for (const run of draft.runs.values()) {
     consider(run.deadline);
+    consider(run.forgiveness?.until);
     if (run.phase === "FAILED" && draft.config.settings.canOptimisticallyMerge) consider(waitsUntil(draft, run));
   }
   for (const entry of draft.entries.values()) {

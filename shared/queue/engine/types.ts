@@ -37,6 +37,8 @@ export type Settings = {
   readonly notReadyTimeoutHours: number;
   readonly pendingFailureDepth: number;
   readonly canOptimisticallyMerge: boolean;
+  /** A failure that only quarantined tests caused, by the reports of its checks, is a pass. */
+  readonly forgiveQuarantined: boolean;
   readonly optimizationMode: "OFF" | "BISECTION_SKIP_REDUNDANT_TESTS";
   readonly retriesBeforeFailure: number;
   readonly directMergeMode: "OFF" | "ALWAYS";
@@ -263,6 +265,13 @@ export type Run = {
   readonly repeats: number;
   readonly failure: RunFailure | null;
   readonly endedAt: EpochMs | null;
+  /** Of which attempt it was asked whether quarantined tests alone caused its failure, and until when that is awaited. */
+  readonly forgiveness?: {
+    readonly repeats: number;
+    readonly until: EpochMs;
+    /** Why it was forgiven; null: it was not, or not yet. */
+    readonly why: string | null;
+  };
 };
 
 export type RunFailure = {
@@ -411,6 +420,7 @@ export const REASONS = [
   "NO_REQUIRED_STATUSES",
   "NO_VERDICT",
   "REPEAT_PASSED",
+  "FORGIVEN",
   "RESTARTED_BY_USER",
   "PREDECESSOR_LEFT",
   "PREDECESSOR_LANDED",
@@ -514,6 +524,13 @@ export type QueueEvent =
       readonly readAt: EpochMs | null;
     }
   | { readonly type: "run-broken"; readonly run: RunId; readonly what: string }
+  /** Checks of an attempt in which quarantined tests failed and no others, with their names; the rest are not forgiven. */
+  | {
+      readonly type: "forgiveness";
+      readonly run: RunId;
+      readonly repeats: number;
+      readonly forgiven: readonly { readonly context: string; readonly tests: readonly string[] }[];
+    }
   | {
       readonly type: "landed";
       readonly landing: string;
@@ -575,6 +592,16 @@ export type Effect =
       readonly contexts: readonly string[];
     }
   | { readonly type: "read-statuses"; readonly key: string; readonly run: RunId }
+  /** Looks at what the checks of a run reported, until it has all come or that time. */
+  | {
+      readonly type: "ask-forgiveness";
+      readonly key: string;
+      readonly run: RunId;
+      readonly repeats: number;
+      readonly contexts: readonly string[];
+      readonly startedAt: EpochMs;
+      readonly until: EpochMs;
+    }
   /** Stops what still runs and removes the testing branch. */
   | { readonly type: "close-run"; readonly key: string; readonly run: RunId; readonly branch: string }
   | {

@@ -95,6 +95,8 @@ export type TestRecord = {
   readonly evidence: readonly Evidence[];
   readonly revisitAt: EpochMs | null;
   readonly setting: QuarantineSetting;
+  /** When somebody set that; null where nobody did. */
+  readonly settingAt: EpochMs | null;
   readonly ticket: string | null;
   /** The latest summaries of its failures; at most 20. */
   readonly summaries: readonly Summary[];

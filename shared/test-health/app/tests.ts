@@ -45,7 +45,7 @@ export async function testDetails(app: HealthApp, repository: Repository, id: st
 
 /** Says for one test whether it is quarantined, whatever the repository does by itself. */
 export const setQuarantine = (app: HealthApp, repository: Repository, id: string, setting: QuarantineSetting) =>
-  changeTest(app, repository, id, (record) => ({ ...record, setting }));
+  changeTest(app, repository, id, (record) => ({ ...record, setting, settingAt: app.clock() }));
 
 /** @param ticket its address, or what the repository's template makes one of; null takes it away */
 export const linkTicket = (app: HealthApp, repository: Repository, id: string, ticket: string | null) =>

@@ -291,6 +291,7 @@ export const newRecord = ({ id, result, variant }: Read): TestRecord => ({
   evidence: [],
   revisitAt: null,
   setting: "UNSPECIFIED",
+  settingAt: null,
   ticket: null,
   summaries: [],
   revision: 0,

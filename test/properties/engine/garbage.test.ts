@@ -237,6 +237,7 @@ function aimed(state: QueueState, event: QueueEvent, aim: number): QueueEvent {
     case "run-not-built":
     case "run-broken":
     case "statuses":
+    case "forgiveness":
       return runFor(state, event, aim);
     case "tip":
     case "tip-missing":

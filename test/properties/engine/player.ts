@@ -250,6 +250,7 @@ export class Player {
       case "read-statuses":
       case "read-tip":
       case "close-run":
+      case "ask-forgiveness":
         return this.world.perform(effect, this.state, this.now);
     }
   }

@@ -185,6 +185,7 @@ export class World {
       case "read-statuses":
         return this.statuses(effect.run, now);
       case "close-run":
+      case "ask-forgiveness":
         return undefined;
       case "land":
         return this.land(effect);

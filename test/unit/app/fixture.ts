@@ -54,6 +54,7 @@ export const anApp = ({ queues = {}, targets = {} }: Parts): QueueApp =>
     queues,
     targets,
     hosts: () => undefined,
+    forgives: async () => [],
     resolveSettings,
     passing: () => {},
     clock: () => NOW,

@@ -36,6 +36,7 @@ const app = (): QueueApp => ({
   queues,
   targets: { find: unused, put: unused, hashes: unused },
   hosts: () => undefined,
+  forgives: async () => [],
   resolveSettings,
   passing: () => {},
   clock: () => now,
