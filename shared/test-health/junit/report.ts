@@ -6,7 +6,7 @@ export type Outcome = "PASSED" | "FAILED" | "ERRORED" | "SKIPPED";
 export type FailureText = {
   readonly type: string | null;
   readonly message: string | null;
-  /** At most 64 KB of it. */
+  /** At most 65,536 characters of it. */
   readonly text: string | null;
 };
 
@@ -33,7 +33,7 @@ export type CaseIdentity = {
 export type Case = CaseIdentity & {
   /** The one outcome: error before failure before skipped. */
   readonly outcome: Outcome;
-  /** All its executions, oldest first; empty when it was skipped. */
+  /** All its executions, oldest first; empty when it was skipped, or when how they ended is not known. */
   readonly attempts: readonly Attempt[];
   readonly durationMs: number | null;
 };

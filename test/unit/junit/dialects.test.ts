@@ -160,6 +160,16 @@ describe("suites", () => {
     ]);
   });
 
+  test("that do not name a file or a host have those of the suite around them", () => {
+    const inner = (hostname: string): string =>
+      suite(suite(`<testcase name="a"/>`, `name="in"`), `name="out" file="outer" hostname="${hostname}"`);
+    const { cases } = reading(`<testsuites>${inner("p1")}${inner("p2")}</testsuites>`);
+    expect(cases.map(({ file, variant }) => [file, variant])).toEqual([
+      ["outer", "p1"],
+      ["outer", "p2"],
+    ]);
+  });
+
   test("totals that disagree are an issue and change nothing", () => {
     const report = reading(
       suite(`<testcase name="a"><failure/></testcase>`, `name="s" tests="3" failures="0" errors="0"`),
