@@ -13,24 +13,30 @@ export type Outages = ReadonlyMap<string, readonly boolean[]>;
 /** How many of the runs before are handed over: more than enough for a median of 50. */
 const RECENT = 80;
 
+/**
+ * Each upload among those of its job, and each commit, that is all jobs' uploads of it, among commits: a suite of which
+ * much fails every day is no outage by its own measure, and yet is down with the others.
+ */
 export function outagesOf(tests: readonly SimulatedTest[], uploads: readonly Upload[]): Outages {
-  const outages = new Map<string, readonly boolean[]>();
-  for (const [project, ofProject] of Map.groupBy(tests, (test) => test.project)) {
-    const failing = uploads.map(() => 0);
-    for (const { failures } of ofProject)
-      for (const { upload } of failures) failing[upload] = (failing[upload] ?? 0) + 1;
-    const recent: Record<"true" | "false", SuiteRun[]> = { true: [], false: [] };
-    const flags = uploads.map(({ at, sha, isDefaultBranch }, upload) => {
-      const before = recent[`${isDefaultBranch}`];
-      const one = { at, sha, tests: ofProject.length, failing: failing[upload] ?? 0 };
-      const wasOutage = isOutage(one, before);
-      before.push({ ...one, wasOutage });
-      if (before.length > RECENT) before.shift();
-      return wasOutage;
-    });
-    outages.set(project, flags);
-  }
-  return outages;
+  const ofCommits = flagsOf(tests, uploads);
+  const projects = Map.groupBy(tests, (test) => test.project);
+  const either = (flags: readonly boolean[]): readonly boolean[] =>
+    flags.map((flag, upload) => flag || ofCommits[upload] === true);
+  return new Map([...projects].map(([project, ofProject]) => [project, either(flagsOf(ofProject, uploads))]));
+}
+
+function flagsOf(tests: readonly SimulatedTest[], uploads: readonly Upload[]): readonly boolean[] {
+  const failing = uploads.map(() => 0);
+  for (const { failures } of tests) for (const { upload } of failures) failing[upload] = (failing[upload] ?? 0) + 1;
+  const recent: Record<"true" | "false", SuiteRun[]> = { true: [], false: [] };
+  return uploads.map(({ at, sha, isDefaultBranch }, upload) => {
+    const before = recent[`${isDefaultBranch}`];
+    const one = { at, sha, tests: tests.length, failing: failing[upload] ?? 0 };
+    const wasOutage = isOutage(one, before);
+    before.push({ ...one, wasOutage });
+    if (before.length > RECENT) before.shift();
+    return wasOutage;
+  });
 }
 
 export const noOutages = (tests: readonly SimulatedTest[], uploads: readonly Upload[]): Outages =>
