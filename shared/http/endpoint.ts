@@ -74,6 +74,10 @@ function trouble(event: ApiEvent, error: Error | null | undefined, log: Log): An
     log.warn("a request met an outage", { requestId, error: String(error.cause) });
     return faultAnswer(requestId, OUTAGE);
   }
+  if (ranOutOfTime.safeParse(error).success) {
+    log.error("a request ran out of its function's time", { requestId });
+    return faultAnswer(requestId, OUTAGE);
+  }
   log.error("a request failed", { requestId, error: error?.stack ?? String(error) });
   return faultAnswer(requestId, INTERNAL);
 }
@@ -81,6 +85,12 @@ function trouble(event: ApiEvent, error: Error | null | undefined, log: Log): An
 const parserError = z.looseObject({
   statusCode: z.literal(422),
   cause: z.object({ package: z.literal("@middy/http-json-body-parser") }),
+});
+
+/** What the middleware throws a moment before the platform would end the function. */
+const ranOutOfTime = z.looseObject({
+  name: z.literal("TimeoutError"),
+  cause: z.object({ package: z.literal("@middy/core") }),
 });
 
 const OUTAGE: Fault<"UNAVAILABLE"> = {

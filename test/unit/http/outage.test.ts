@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { lambdaContext } from "../../../infra/local/gateway-event.ts";
 import { endpoint } from "../../../shared/http/endpoint.ts";
 import { routes } from "../../../shared/api/routes.ts";
 import { silentLog } from "../../../shared/kernel/log.ts";
@@ -19,6 +20,12 @@ test("a table that does not answer is a 503 with Retry-After, and says nothing o
   expect(answer.headers?.["retry-after"]).toBe("2");
   expect(errorOf(answer).code).toBe("UNAVAILABLE");
   expect(answer.body).not.toContain("secret");
+});
+
+test("a request that runs out of its function's time is a 503 as well: it may be sent again", async () => {
+  const handler = endpoint(routes["list-queues"], ports, () => new Promise(() => {}));
+  const answer = await call(handler, { body: "{}" }, lambdaContext("list-queues", "r", 20));
+  expect([answer.statusCode, errorOf(answer).code]).toEqual([503, "UNAVAILABLE"]);
 });
 
 test("a refused connection to the table is an outage, not a fault of ours", async () => {

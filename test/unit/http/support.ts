@@ -69,7 +69,8 @@ export function anEvent(sent: Sent = {}): ApiEvent {
 
 export const aContext = {} as Context;
 
-export const call = async (handler: ApiHandler, sent: Sent = {}): Promise<Answer> => handler(anEvent(sent), aContext);
+export const call = async (handler: ApiHandler, sent: Sent = {}, context = aContext): Promise<Answer> =>
+  handler(anEvent(sent), context);
 
 const errorShape = z.strictObject({
   error: z.strictObject({
