@@ -35,13 +35,16 @@ function falseCalls(where: string, { falseCalls: { stable, regressed, broken } }
   };
 }
 
-/** For tests that are not flaky: each status they had. For those that are: whether they are called. */
+/**
+ * Of tests that are not flaky every status they had; of those that are, that none is called by it. One whose rare
+ * failure falls among the uploads that are not counted may be missed by it: that is shown, and in the recall.
+ */
 function outage(where: string, simulations: readonly Simulation[]): Goal {
-  const others = simulations.map(({ changed }) => changed.others);
-  const flaky = simulations.map(({ changed }) => changed.flaky);
+  const sum = (of: (one: Simulation) => number): number => simulations.reduce((all, one) => all + of(one), 0);
+  const [others, gained] = [sum(({ changed }) => changed.others), sum(({ changed }) => changed.gained)];
   return {
     goal: `${where}: the outage changes nothing`,
-    measured: `${others.join(", ")} other and ${flaky.join(", ")} flaky tests changed`,
-    isHeld: [...others, ...flaky].every((count) => count === 0),
+    measured: `${others} others changed, ${gained} flaky called by it; ${sum(({ changed }) => changed.lost)} missed`,
+    isHeld: others + gained === 0,
   };
 }

@@ -33,7 +33,7 @@ export function outageLines(title: string, simulations: readonly Simulation[]): 
   const lines = simulations.map(
     ({ seed, outage, changed }) =>
       `- seed ${seed}: ${outage.told} of ${outage.uploads} uploads told as an outage; changed: ${changed.others} tests ` +
-      `that are not flaky, ${changed.flaky} that are`,
+      `that are not flaky; flaky ones called only with it ${changed.gained}, only without it ${changed.lost}`,
   );
   return `### ${title}\n\n${lines.join("\n")}`;
 }

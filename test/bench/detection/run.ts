@@ -12,9 +12,9 @@
  * at any time in the six weeks; recall is the share of such that are called. A false call is a test of another kind that
  * was called at any time, the outage included. Days to call are from a test's first failure.
  *
- * Mainline is fed as the service feeds it: outages are judged from the totals of uploads and commits, a test when an upload with a
- * failure of it comes, when it passes again on the default branch, until a pass is clear of its failures, and when its
- * last verdict said to look again.
+ * Mainline is fed as the service feeds it: outages are judged from the totals of uploads and commits, a test when an
+ * upload with a failure of it comes, when it passes again on the default branch, until a pass is clear of its failures,
+ * and when its last verdict said to look again.
  *
  * Ends with a non-zero status when a goal is not held. Five seeds take two to three minutes of one core.
  */

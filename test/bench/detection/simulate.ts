@@ -4,7 +4,7 @@ import { DEFAULT_RULES } from "../../../shared/test-health/detect/rules.ts";
 import { drawsOf, mixAll } from "../policies/random.ts";
 import type { MeasuredTest } from "./dataset.ts";
 import { type Course, courseOf, noOutages, type Outages, outagesOf, passesOf } from "./mainline.ts";
-import { type Kind, type Outage, populationOf, type SimulatedTest, type World } from "./population.ts";
+import { type Outage, populationOf, type SimulatedTest, type World } from "./population.ts";
 import { RIVALS, sightOf } from "./rivals.ts";
 import { BEGIN, scheduleOf, type Upload } from "./schedule.ts";
 
@@ -24,8 +24,11 @@ export type Simulation = {
   readonly calls: ReadonlyMap<string, readonly Call[]>;
   /** Uploads within the outage, and how many of those that failed far above normal were told. */
   readonly outage: { readonly uploads: number; readonly told: number };
-  /** What the outage changed: tests that are not flaky with another course, and flaky ones called or not by it. */
-  readonly changed: { readonly others: number; readonly flaky: number };
+  /**
+   * What the outage changed: tests that are not flaky with another course, flaky ones called only with it, and flaky
+   * ones called only without it: what they did in those uploads is not known.
+   */
+  readonly changed: { readonly others: number; readonly gained: number; readonly lost: number };
 };
 
 export type Chosen = { readonly seed: number; readonly retries: number; readonly outageMinutes: number };
@@ -109,11 +112,12 @@ function changedOf(
   courses: readonly Course[],
   quiet: readonly Course[],
 ): Simulation["changed"] {
-  const differs = (at: number, kind: Kind): boolean =>
-    kind === "flaky"
-      ? (courses[at]?.calledAt === null) !== (quiet[at]?.calledAt === null)
-      : courses[at]?.statuses.join() !== quiet[at]?.statuses.join();
-  const differing = tests.filter((test, at) => differs(at, test.kind));
-  const flaky = differing.filter((test) => test.kind === "flaky").length;
-  return { flaky, others: differing.length - flaky };
+  const isCalled = (of: readonly Course[], at: number): boolean => (of[at]?.calledAt ?? null) !== null;
+  const flaky = [...tests.keys()].filter((at) => tests[at]?.kind === "flaky");
+  const others = [...tests.keys()].filter((at) => tests[at]?.kind !== "flaky");
+  return {
+    others: others.filter((at) => courses[at]?.statuses.join() !== quiet[at]?.statuses.join()).length,
+    gained: flaky.filter((at) => isCalled(courses, at) && !isCalled(quiet, at)).length,
+    lost: flaky.filter((at) => !isCalled(courses, at) && isCalled(quiet, at)).length,
+  };
 }
