@@ -104,6 +104,9 @@ describe("an urgent pull request takes a slot", () => {
     expect(interrupted(draft)).toEqual(["q-3: gave up its slot to PR #4, which is urgent"]);
     expect(draft.endedRuns).toMatchObject([{ outcome: "CANCELLED" }]);
     expect(draft.moves).toEqual([]);
+    const tested = queue([testOf(1, [4, 1, 2])], { ...urgent, 2: { state: "TESTING" } });
+    expect(interrupted(tested)).toHaveLength(1);
+    expect(tested.moves).toMatchObject([{ from: "TESTING", reason: "SKIP_THE_LINE_INTERRUPTED", cause: "queue" }]);
   });
 
   it("from nobody who has none, has one of another kind, or is urgent", () => {
@@ -138,6 +141,9 @@ describe("a run that has become unlikely", () => {
       "gave up its slot to PR #3: it would be needed in 10 of 100 cases",
     ]);
     expect([draft.runs.size, draft.endedRuns[0]?.outcome]).toEqual([0, "CANCELLED"]);
+    const tested = queue(runs, { 2: { state: "TESTING" } });
+    takes(tested, 3, [], { 1: 0.1 });
+    expect(tested.moves).toMatchObject([{ from: "TESTING", reason: "PREDECESSORS_CHANGED", cause: "queue" }]);
     expect(takes(queue(runs), 2, [], { 1: 0.1 })).toEqual([
       "gave up its slot to a likelier test of the same: it would be needed in 10 of 100 cases",
     ]);
