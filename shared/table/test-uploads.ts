@@ -13,6 +13,7 @@ import { getItem, query } from "./read.ts";
 
 const DEFAULT_BRANCH = 1;
 const OUTAGE = 2;
+const COMMIT_OUTAGE = 4;
 
 const listed = z
   .object({
@@ -45,6 +46,7 @@ const listed = z
       failing: g,
       isDefaultBranch: (o & DEFAULT_BRANCH) !== 0,
       isOutage: (o & OUTAGE) !== 0,
+      isCommitOutage: (o & COMMIT_OUTAGE) !== 0,
       testRun: q ?? null,
     };
   });
@@ -109,7 +111,10 @@ export function testUploads(table: Table): TestUploads {
         n: entry.tests,
         f: entry.failed,
         g: entry.failing,
-        o: (entry.isDefaultBranch ? DEFAULT_BRANCH : 0) + (entry.isOutage ? OUTAGE : 0),
+        o:
+          (entry.isDefaultBranch ? DEFAULT_BRANCH : 0) +
+          (entry.isOutage ? OUTAGE : 0) +
+          (entry.isCommitOutage ? COMMIT_OUTAGE : 0),
         ...(entry.testRun === null ? {} : { q: entry.testRun }),
         expiresAtSeconds: endOf(entry.receivedAt),
       };

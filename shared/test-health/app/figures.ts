@@ -1,6 +1,7 @@
 /** What is counted of tests: executions, failures, pull requests, commonest failures. From lists that were read once. */
 import { type EpochMs, epochMs } from "../../kernel/time.ts";
 import type { Observation } from "../detect/history.ts";
+import { outagesIn } from "./outages.ts";
 import type { Failure, TestRecord, TestSet, UploadEntry } from "./ports.ts";
 
 /** Uploads of some time with all that failed in them, as of one moment. */
@@ -9,6 +10,8 @@ export type Results = {
   readonly sets: ReadonlyMap<string, TestSet>;
   /** Of uploads in the list only; by test, then in the order of time. */
   readonly failures: ReadonlyMap<string, readonly Failure[]>;
+  /** Whether an upload feeds no rule. */
+  readonly isOutage: (upload: UploadEntry) => boolean;
 };
 
 /** Joins what was read. A failure whose upload is not listed was never finished: it does not count. */
@@ -26,20 +29,20 @@ export function resultsOf(
     else known.push(failure);
   }
   for (const all of byTest.values()) all.sort((a, b) => a.at - b.at || a.upload.localeCompare(b.upload));
-  return { uploads, sets, failures: byTest };
+  return { uploads, sets, failures: byTest, isOutage: outagesIn(uploads) };
 }
 
 /** What each upload says of the test, oldest first. */
-export function observationsOf({ uploads, sets, failures }: Results, test: string): readonly Observation[] {
+export function observationsOf({ uploads, sets, failures, isOutage }: Results, test: string): readonly Observation[] {
   const failed = new Map((failures.get(test) ?? []).map((failure) => [failure.upload, failure]));
   const holding = new Set([...sets].flatMap(([digest, set]) => (set.has(test) ? [digest] : [])));
   return uploads.flatMap((upload): readonly Observation[] => {
     const failure = failed.get(upload.id);
     if (failure === undefined && !holding.has(upload.executed)) return [];
-    const { id, at, sha, branch, isDefaultBranch, isOutage } = upload;
+    const { id, at, sha, branch, isDefaultBranch } = upload;
     const executions =
       failure === undefined ? { passed: 1, failed: 0 } : { passed: failure.passed, failed: failure.failed };
-    return [{ at, sha, branch, isDefaultBranch, isOutage, upload: id, ...executions }];
+    return [{ at, sha, branch, isDefaultBranch, isOutage: isOutage(upload), upload: id, ...executions }];
   });
 }
 

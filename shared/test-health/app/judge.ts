@@ -8,7 +8,7 @@ import type { HealthApp, HealthStore, Repository, TestRecord, Transition, Upload
 import type { RepositorySettings } from "./settings.ts";
 
 /** How far back a verdict looks. */
-export const HISTORY_MS = 14 * DAY_MS;
+export const HISTORY_MS = 28 * DAY_MS;
 const TRANSITIONS_MAX = 50;
 const ATTEMPTS_MAX = 12;
 const PAUSE_MS = 15;

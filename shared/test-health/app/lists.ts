@@ -9,6 +9,7 @@ import {
   observationsOf,
   pullRequestsIn,
   type Results,
+  resultsOf,
 } from "./figures.ts";
 import { HEALTHY_REASON, readResults } from "./judge.ts";
 import { type PageQuery, type PageView, pageOf, placeOf } from "./page.ts";
@@ -59,6 +60,7 @@ export async function listFailing(
   const records = await app.health.tests(
     repository,
     rows.map(({ test }) => test),
+    true,
   );
   const inWindow = (failures: readonly Failure[]): readonly Failure[] =>
     failures.filter(({ at }) => at >= from && at < until);
@@ -122,7 +124,7 @@ async function listRecords(
   });
 }
 
-const EMPTY: Results = { uploads: [], sets: new Map(), failures: new Map() };
+const EMPTY: Results = resultsOf([], new Map(), []);
 
 /** Code points, not a language: the order must be the same everywhere. */
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -40,7 +40,9 @@ export type UploadEntry = Pick<RunFacts, "sha" | "branch" | "job" | "at" | "test
   /** Tests of which an attempt failed, and those that failed in the end. */
   readonly failed: number;
   readonly failing: number;
+  /** Far more of it failed than its job normally has failing, or of all that its commit has brought. */
   readonly isOutage: boolean;
+  readonly isCommitOutage: boolean;
 };
 
 /** What one upload says of a test of which an attempt failed. */
@@ -183,7 +185,12 @@ export type HealthStore = {
     tests?: readonly string[],
   ) => Promise<readonly Failure[]>;
 
-  readonly tests: (repository: Repository, ids: readonly string[]) => Promise<ReadonlyMap<string, TestRecord>>;
+  /** `eventually` costs half and may miss what somebody has just set. */
+  readonly tests: (
+    repository: Repository,
+    ids: readonly string[],
+    eventually?: boolean,
+  ) => Promise<ReadonlyMap<string, TestRecord>>;
   readonly allTests: (repository: Repository) => Promise<readonly TestRecord[]>;
   /** On condition of `record.revision`; false: somebody else wrote first. */
   readonly putTest: (repository: Repository, record: TestRecord) => Promise<boolean>;

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import type { OrgSlug, RepoKey } from "../../kernel/ids.ts";
 import { fail, ok, type Result } from "../../kernel/result.ts";
 import { type EpochMs, epochMs, later, MINUTE_MS, SECOND_MS } from "../../kernel/time.ts";
-import { isOutage, type SuiteRun } from "../detect/outage.ts";
 import { readJUnit } from "../junit/read.ts";
 import type { Report } from "../junit/report.ts";
 import { type TestResult, testsOf } from "../junit/tests.ts";
@@ -11,6 +10,7 @@ import { type Fingerprint, fingerprintKeyOf } from "./fingerprint-key.ts";
 import { type Results, resultsOf } from "./figures.ts";
 import { testIdOf } from "./identity.ts";
 import { change, HEALTHY_REASON, HISTORY_MS, judged, setsOf, statusOf, verdictOn } from "./judge.ts";
+import { judgeOutage } from "./outages.ts";
 import type {
   Failure,
   HealthApp,
@@ -181,17 +181,7 @@ function entryOf(
     failed: failed.length,
     failing: failed.filter(({ result }) => hasFailed(result)).length,
   };
-  const isAlike = (other: UploadEntry): boolean =>
-    other.id !== id && other.job === entry.job && other.isDefaultBranch === entry.isDefaultBranch;
-  const asSuite = (one: Omit<UploadEntry, "isOutage">, wasOutage: boolean): SuiteRun => ({
-    at: one.at,
-    sha: one.sha,
-    tests: one.tests,
-    failing: one.failed,
-    wasOutage,
-  });
-  const recent = uploads.filter(isAlike).map((other) => asSuite(other, other.isOutage));
-  return { ...entry, isOutage: isOutage(asSuite(entry, false), recent) };
+  return judgeOutage(entry, uploads);
 }
 
 type Found = {
