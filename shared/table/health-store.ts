@@ -80,10 +80,11 @@ export function healthStore(table: Table, now: () => EpochMs): HealthStore {
     putFailures: failures.put,
     failures: failures.find,
 
-    tests: async (of, ids) => {
+    tests: async (of, ids, eventually) => {
       const items = await getItems(
         table,
         [...new Set(ids)].map((id) => keys.test(of, id)),
+        eventually,
       );
       return new Map(items.map((item) => storedTest.parse(item).record).map((record) => [record.id, record]));
     },

@@ -99,6 +99,11 @@ export const keys = {
     pk: joined(...testParts(of), "SET", digest),
     sk: `2#PART#${sortable(part)}`,
   }),
+  /** Beside the set that it is told as changes of: many of these are read together. */
+  testSetTold: (of: Repository, base: string, digest: string): Key => ({
+    pk: keys.testSet(of, base).pk,
+    sk: `3#TOLD#${joined(digest)}`,
+  }),
   /** The set that the sets of a job are told as changes of. */
   testSetBase: (of: Repository, job: string): Key => ({ pk: joined(...testParts(of), "SET_BASES"), sk: joined(job) }),
   /** All uploads of test results, by the time at which they ran. */
@@ -114,6 +119,8 @@ export const keys = {
     pk: keys.failuresOn(of, day),
     sk: `${joined(test)}#${String(hour).padStart(2, "0")}`,
   }),
+  /** The test of such a sort key. */
+  testOfFailures: (sk: string): string => decodeURIComponent(sk.slice(0, sk.lastIndexOf("#"))),
   tests: (of: Repository): string => joined(...testParts(of), "TEST"),
   test: (of: Repository, id: string): Key => ({ pk: keys.tests(of), sk: joined(id) }),
   testSettings: (of: Repository): Key => ({ pk: joined(...testParts(of), "SETTINGS"), sk: "SETTINGS" }),
@@ -129,6 +136,9 @@ export const keys = {
     sk: "BRANCH",
   }),
 } as const;
+
+/** Bounds of a read of the sets that are told from one, both inclusive. */
+export const TOLD = ["3#TOLD#", "3#TOLD#\uffff"] as const;
 
 /** Bounds of a read of the live partition, both inclusive. */
 export const LIVE = {

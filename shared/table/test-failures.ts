@@ -29,7 +29,7 @@ const said = z.object({
 const stored = z.looseObject({
   entity: z.literal("TEST_FAILURES"),
   schema: z.literal(1),
-  test: z.string(),
+  sk: z.string(),
   hour: z.int(),
 });
 
@@ -75,13 +75,11 @@ async function putOne(table: Table, of: Repository, failure: Failure): Promise<v
     new UpdateCommand({
       TableName: table.name,
       Key: keys.failuresIn(of, dayOf(at), test, hour % 24),
-      UpdateExpression:
-        "SET #upload = :said, #entity = :entity, #schema = :one, #test = :test, #hour = :hour, #end = :end",
+      UpdateExpression: "SET #upload = :said, #entity = :entity, #schema = :one, #hour = :hour, #end = :end",
       ExpressionAttributeNames: {
         "#upload": `${PREFIX}${upload}`,
         "#entity": "entity",
         "#schema": "schema",
-        "#test": "test",
         "#hour": "hour",
         "#end": "expiresAtSeconds",
       },
@@ -89,7 +87,6 @@ async function putOne(table: Table, of: Repository, failure: Failure): Promise<v
         ":said": { ms: at - hour * HOUR_MS, p: passed, f: failed, s: summary, prs: pullRequests, q: wasQuarantined },
         ":entity": "TEST_FAILURES",
         ":one": 1,
-        ":test": test,
         ":hour": hour,
         ":end": Math.floor(at / 1000) + RETENTION_DAYS * 24 * 3600,
       },
@@ -98,7 +95,8 @@ async function putOne(table: Table, of: Repository, failure: Failure): Promise<v
 }
 
 function failuresOf(item: Record<string, unknown>): readonly Failure[] {
-  const { test, hour, ...rest } = stored.parse(item);
+  const { sk, hour, ...rest } = stored.parse(item);
+  const test = keys.testOfFailures(sk);
   return Object.entries(rest).flatMap(([name, value]): readonly Failure[] => {
     if (!name.startsWith(PREFIX)) return [];
     const { ms, p, f, s, prs, q } = said.parse(value);

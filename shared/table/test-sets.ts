@@ -2,6 +2,9 @@
  * Sets of tests, by the digest of their ids. A suite changes little from one upload to the next, so a set is kept as
  * what differs from an earlier set of the same job, its base, and in full only where that would be large. A set that is
  * there already costs nothing.
+ *
+ * A set kept in full is called by its digest; one that is told from it lies beside it, and is called by both digests,
+ * so that the hundreds of sets of a busy week are one query and not a read each.
  */
 import { createHash } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
@@ -11,8 +14,8 @@ import { DAY_MS } from "../kernel/time.ts";
 import { type Repository, RETENTION_DAYS, type TestSet } from "../test-health/app/ports.ts";
 import { byteCache } from "./byte-cache.ts";
 import type { Table } from "./client.ts";
-import { type Key, keys } from "./keys.ts";
-import { getItem, getItems } from "./read.ts";
+import { type Key, keys, TOLD } from "./keys.ts";
+import { getItem, getItems, query } from "./read.ts";
 
 const PART_BYTES_MAX = 256 * 1024;
 /** Above this share of the whole (and that many bytes) a set is kept in full, and the next ones are told from it. */
@@ -27,7 +30,6 @@ const RENEWED_BELOW_DAYS = RETENTION_DAYS + 15;
 const stored = z.object({
   entity: z.literal("TEST_SET"),
   schema: z.literal(1),
-  base: z.string().nullable(),
   /** With a base, what is added to it; without, the set itself, unless it lies in parts. */
   added: z.instanceof(Uint8Array),
   removed: z.instanceof(Uint8Array),
@@ -61,7 +63,23 @@ function idsOf(tests: readonly string[]): Ids {
 
 const bytesOf = (ids: Ids): Uint8Array => new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
 const wordsOf = (bytes: Uint8Array): Ids => new BigUint64Array(Uint8Array.from(bytes).buffer);
-const digestOf = (ids: Ids): string => createHash("sha256").update(bytesOf(ids)).digest("hex").slice(0, 24);
+const digestOf = (ids: Ids): string => createHash("sha256").update(bytesOf(ids)).digest("base64url").slice(0, 16);
+
+/** The set that it is told from, if it is, and itself. */
+function partsOfName(name: string): readonly [string, string | undefined] {
+  const [first = "", second] = name.split(".");
+  return [first, second];
+}
+
+const baseOf = (name: string): string | undefined => {
+  const [first, second] = partsOfName(name);
+  return second === undefined ? undefined : first;
+};
+
+const keyOf = (of: Repository, name: string): Key => {
+  const [first, second] = partsOfName(name);
+  return second === undefined ? keys.testSet(of, first) : keys.testSetTold(of, first, second);
+};
 
 /** What the first has and the second lacks; both sorted. */
 function without(from: Ids, other: Ids): Ids {
@@ -108,22 +126,28 @@ async function holds(write: () => Promise<unknown>): Promise<boolean> {
 
 export type TestSets = {
   readonly keep: (of: Repository, job: string, tests: readonly string[]) => Promise<string>;
-  readonly load: (of: Repository, digests: readonly string[]) => Promise<ReadonlyMap<string, TestSet>>;
+  readonly load: (of: Repository, names: readonly string[]) => Promise<ReadonlyMap<string, TestSet>>;
 };
+
+/** What a set is called, and until when it is there for certain, in seconds since 1970. */
+type Kept = { readonly name: string; readonly until: number };
+
+/** From so many on, sets that are told from one base are read all together. */
+const TOGETHER_MIN = 8;
 
 export function testSets(table: Table, now: () => number): TestSets {
   const remembered = byteCache<Ids>(REMEMBERED_BYTES_MAX);
-  /** Sets that this process knows to be there for long enough. */
-  const kept = byteCache<number>(KEPT_NAMES_MAX);
-  const nameOf = ({ org, repo }: Repository, digest: string): string =>
-    [org, repo.host, repo.owner, repo.name, digest].join(" ");
+  /** By digest, sets that this process knows to be there. */
+  const kept = byteCache<Kept>(KEPT_NAMES_MAX);
+  const idIn = ({ org, repo }: Repository, name: string): string =>
+    [org, repo.host, repo.owner, repo.name, name].join(" ");
   const expiry = (): number => Math.floor((now() + KEPT_DAYS * DAY_MS) / 1000);
   const isLasting = (seconds: number): boolean => seconds * 1000 > now() + RENEWED_BELOW_DAYS * DAY_MS;
 
   const put = (key: Key, item: Record<string, unknown>) =>
     table.client.send(new PutCommand({ TableName: table.name, Item: { ...key, ...item, schema: 1 } }));
 
-  async function putFull(of: Repository, job: string, digest: string, ids: Ids): Promise<void> {
+  async function putFull(of: Repository, job: string, digest: string, ids: Ids): Promise<Kept> {
     const bytes = bytesOf(ids);
     const inline = bytes.length <= PART_BYTES_MAX;
     const parts = inline ? 0 : Math.ceil(bytes.length / PART_BYTES_MAX);
@@ -135,41 +159,30 @@ export function testSets(table: Table, now: () => number): TestSets {
     const none = new Uint8Array();
     // Before the set itself: a base that is not there costs the next set more, one that nothing points to does so forever.
     await put(keys.testSetBase(of, job), { entity: "TEST_SET_BASE", digest, expiresAtSeconds });
-    await put(keys.testSet(of, digest), {
-      entity: "TEST_SET",
-      base: null,
-      added: inline ? bytes : none,
-      removed: none,
-      parts,
-      expiresAtSeconds,
-    });
+    const added = inline ? bytes : none;
+    await put(keys.testSet(of, digest), { entity: "TEST_SET", added, removed: none, parts, expiresAtSeconds });
+    return { name: digest, until: expiresAtSeconds };
   }
 
-  /** Puts off the end of a set that is still used, and of what it is told from. False: some of it has ended. */
-  async function renew(of: Repository, digest: string, { base, parts }: Stored): Promise<boolean> {
-    const told = base === null ? undefined : await find(of, base);
-    if (base !== null && told === undefined) return false;
-    if (base !== null && told !== undefined && !isLasting(told.expiresAtSeconds) && !(await renew(of, base, told)))
-      return false;
-    const all = [
-      keys.testSet(of, digest),
-      ...Array.from({ length: parts }, (_, part) => keys.testSetPart(of, digest, part)),
-    ];
-    for (const Key of all) {
+  /** Puts off the end of a set that is still used, if it must be. Undefined: some of it has ended already. */
+  async function lasting(of: Repository, name: string, { parts, expiresAtSeconds }: Stored): Promise<Kept | undefined> {
+    if (isLasting(expiresAtSeconds)) return { name, until: expiresAtSeconds };
+    const until = expiry();
+    for (const Key of [keyOf(of, name), ...Array.from({ length: parts }, (_, at) => keys.testSetPart(of, name, at))]) {
       const update = new UpdateCommand({
         TableName: table.name,
         Key,
         UpdateExpression: "SET expiresAtSeconds = :at",
         ConditionExpression: "attribute_exists(pk)",
-        ExpressionAttributeValues: { ":at": expiry() },
+        ExpressionAttributeValues: { ":at": until },
       });
-      if (!(await holds(() => table.client.send(update)))) return false;
+      if (!(await holds(() => table.client.send(update)))) return undefined;
     }
-    return true;
+    return { name, until };
   }
 
-  async function find(of: Repository, digest: string): Promise<Stored | undefined> {
-    const item = await getItem(table, keys.testSet(of, digest));
+  async function find(of: Repository, name: string): Promise<Stored | undefined> {
+    const item = await getItem(table, keyOf(of, name));
     return item === undefined ? undefined : stored.parse(item);
   }
 
@@ -180,83 +193,97 @@ export function testSets(table: Table, now: () => number): TestSets {
     return wordsOf(Buffer.concat(items.map((item) => storedPart.parse(item).ids)));
   }
 
-  /** Every base is kept in full: no chain is longer than one. */
-  async function idsOfStored(of: Repository, digest: string, set: Stored): Promise<Ids | undefined> {
-    if (set.parts > 0) return partsOf(of, digest, set.parts);
+  /** A base is kept in full: no chain is longer than one. */
+  async function idsOfStored(of: Repository, name: string, set: Stored): Promise<Ids | undefined> {
+    if (set.parts > 0) return partsOf(of, name, set.parts);
     const added = wordsOf(set.added);
-    if (set.base === null) return added;
-    const base = (await loadIds(of, [set.base])).get(set.base);
-    return base === undefined ? undefined : together(without(base, wordsOf(set.removed)), added);
+    const base = baseOf(name);
+    if (base === undefined) return added;
+    const from = (await loadIds(of, [base])).get(base);
+    return from === undefined ? undefined : together(without(from, wordsOf(set.removed)), added);
   }
 
-  async function loadIds(of: Repository, digests: readonly string[]): Promise<ReadonlyMap<string, Ids>> {
+  /** By key; what is too new to be seen is left out. */
+  async function findMany(of: Repository, names: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+    const single: string[] = [];
+    const items: Record<string, unknown>[] = [];
+    for (const [base, told] of Map.groupBy(names, baseOf))
+      if (base === undefined || told.length < TOGETHER_MIN) single.push(...told);
+      else items.push(...(await query(table, { pk: keys.testSet(of, base).pk, between: TOLD, eventually: true })));
+    const wanted = single.map((name) => keyOf(of, name));
+    items.push(...(await getItems(table, wanted, true)));
+    return new Map(items.map((item) => [`${String(item["pk"])} ${String(item["sk"])}`, stored.parse(item)]));
+  }
+
+  async function loadIds(of: Repository, names: readonly string[]): Promise<ReadonlyMap<string, Ids>> {
     const found = new Map<string, Ids>();
     const missing: string[] = [];
-    for (const digest of new Set(digests)) {
-      const known = remembered.get(nameOf(of, digest));
-      if (known === undefined) missing.push(digest);
-      else found.set(digest, known);
+    for (const name of new Set(names)) {
+      const known = remembered.get(idIn(of, name));
+      if (known === undefined) missing.push(name);
+      else found.set(name, known);
     }
-    const wanted = missing.map((digest) => keys.testSet(of, digest));
-    const byKey = new Map((await getItems(table, wanted, true)).map((item) => [item["pk"], stored.parse(item)]));
-    for (const digest of missing) {
-      const set = byKey.get(keys.testSet(of, digest).pk) ?? (await find(of, digest));
-      const ids = set === undefined ? undefined : await idsOfStored(of, digest, set);
+    const byKey = await findMany(of, missing);
+    for (const name of missing) {
+      const { pk, sk } = keyOf(of, name);
+      const set = byKey.get(`${pk} ${sk}`) ?? (await find(of, name));
+      const ids = set === undefined ? undefined : await idsOfStored(of, name, set);
       if (ids === undefined) continue;
-      remembered.put(nameOf(of, digest), ids, ids.byteLength);
-      found.set(digest, ids);
+      remembered.put(idIn(of, name), ids, ids.byteLength);
+      found.set(name, ids);
     }
     return found;
   }
 
-  async function keepNew(of: Repository, job: string, digest: string, ids: Ids): Promise<void> {
+  type Base = { readonly digest: string; readonly ids: Ids };
+
+  /** The job's base, if all of it is there and lasts. */
+  async function baseFor(of: Repository, job: string): Promise<Base | undefined> {
     const item = await getItem(table, keys.testSetBase(of, job));
-    const base = item === undefined ? undefined : storedBase.parse(item).digest;
-    const from = base === undefined ? undefined : (await loadIds(of, [base])).get(base);
-    if (base === undefined || from === undefined) return putFull(of, job, digest, ids);
-    const told = await find(of, base);
-    if (told === undefined) return putFull(of, job, digest, ids);
-    if (!isLasting(told.expiresAtSeconds) && !(await renew(of, base, told))) return putFull(of, job, digest, ids);
-    const [added, removed] = [bytesOf(without(ids, from)), bytesOf(without(from, ids))];
-    const changes = added.length + removed.length;
-    if (changes > Math.max(CHANGES_BYTES_MIN, ids.byteLength * CHANGES_SHARE_MAX)) return putFull(of, job, digest, ids);
-    const Item = {
-      ...keys.testSet(of, digest),
-      entity: "TEST_SET",
-      schema: 1,
-      base,
-      added,
-      removed,
-      parts: 0,
-      expiresAtSeconds: expiry(),
-    };
-    // What is there meanwhile is the same set, and may be the base of others: it stays as it is.
-    const absent = { ConditionExpression: "attribute_not_exists(pk)" };
-    await holds(() => table.client.send(new PutCommand({ TableName: table.name, Item, ...absent })));
+    if (item === undefined) return undefined;
+    const { digest } = storedBase.parse(item);
+    const there = await find(of, digest);
+    if (there === undefined || (await lasting(of, digest, there)) === undefined) return undefined;
+    const ids = (await loadIds(of, [digest])).get(digest);
+    return ids === undefined ? undefined : { digest, ids };
   }
 
-  /** Answers until when it is there, in seconds since 1970. */
-  async function keepUntil(of: Repository, job: string, digest: string, ids: Ids): Promise<number> {
-    const there = await find(of, digest);
-    if (there !== undefined && isLasting(there.expiresAtSeconds)) return there.expiresAtSeconds;
-    if (there === undefined) await keepNew(of, job, digest, ids);
-    else if (!(await renew(of, digest, there))) await putFull(of, job, digest, ids);
-    return expiry();
+  /** Under the base's name, unless too much of it is not the base's. */
+  async function putTold(of: Repository, base: Base, digest: string, ids: Ids): Promise<Kept | undefined> {
+    const [added, removed] = [bytesOf(without(ids, base.ids)), bytesOf(without(base.ids, ids))];
+    const changes = added.length + removed.length;
+    if (changes > Math.max(CHANGES_BYTES_MIN, ids.byteLength * CHANGES_SHARE_MAX)) return undefined;
+    const [name, until] = [`${base.digest}.${digest}`, expiry()];
+    await put(keyOf(of, name), { entity: "TEST_SET", added, removed, parts: 0, expiresAtSeconds: until });
+    return { name, until };
+  }
+
+  async function keepIds(of: Repository, job: string, digest: string, ids: Ids): Promise<Kept> {
+    const full = await find(of, digest);
+    const whole = full === undefined ? undefined : await lasting(of, digest, full);
+    if (whole !== undefined) return whole;
+    const base = await baseFor(of, job);
+    if (base === undefined) return putFull(of, job, digest, ids);
+    const name = `${base.digest}.${digest}`;
+    const told = await find(of, name);
+    const there = told === undefined ? undefined : await lasting(of, name, told);
+    return there ?? (await putTold(of, base, digest, ids)) ?? putFull(of, job, digest, ids);
   }
 
   return {
     keep: async (of, job, tests) => {
       const ids = idsOf(tests);
       const digest = digestOf(ids);
-      const name = nameOf(of, digest);
-      if (isLasting(kept.get(name) ?? 0)) return digest;
-      kept.put(name, await keepUntil(of, job, digest, ids), 1);
-      remembered.put(name, ids, ids.byteLength);
-      return digest;
+      const known = kept.get(idIn(of, digest));
+      if (known !== undefined && isLasting(known.until)) return known.name;
+      const there = await keepIds(of, job, digest, ids);
+      kept.put(idIn(of, digest), there, 1);
+      remembered.put(idIn(of, there.name), ids, ids.byteLength);
+      return there.name;
     },
-    load: async (of, digests) => {
-      const found = await loadIds(of, digests);
-      return new Map([...found].map(([digest, ids]) => [digest, setOf(ids)]));
+    load: async (of, names) => {
+      const found = await loadIds(of, names);
+      return new Map([...found].map(([name, ids]) => [name, setOf(ids)]));
     },
   };
 }

@@ -71,6 +71,7 @@ describe("keys", () => {
       keys.branchPointer(aKey, "b"),
       keys.testSet(aKey, "digest"),
       keys.testSetPart(aKey, "digest", 1),
+      keys.testSetTold(aKey, "digest", "another"),
       keys.testSetBase(aKey, "job"),
       keys.testUpload(aKey, at, "u"),
       keys.testUploadRecord(aKey, "u"),

@@ -119,6 +119,7 @@ const anUpload = (id: string, at: EpochMs, more: Partial<UploadEntry> = {}): Upl
   failed: 2,
   failing: 1,
   isOutage: false,
+  isCommitOutage: false,
   ...more,
 });
 const recordOf = (id: string) =>
