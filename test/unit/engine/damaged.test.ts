@@ -116,6 +116,7 @@ const RUN: readonly Partial<Run>[] = [
 ];
 
 const STEPS_MAX = 20;
+const WAKE = { type: "wake" } as const;
 
 function* damagedQueues(state: QueueState): Generator<QueueState> {
   yield { ...state, tip: null };
@@ -150,7 +151,7 @@ function eventsFor({ runs, landing, tipRead }: QueueState): readonly QueueEvent[
   const done = { type: "landed", landing: of, tip: aTip("T9"), trees: "EQUAL", onMovedTip: false } as const;
   const first = [...runs.keys()][0] ?? ("q-1" as never);
   return [
-    { type: "wake" },
+    WAKE,
     { ...done, entries: landing?.group ?? [id(1)] },
     { type: "not-landed", landing: of, why: { kind: "CONFLICT", what: "a.txt" } },
     { type: "not-landed", landing: of, why: { kind: "REFUSED", what: "no" } },
@@ -168,18 +169,18 @@ describe.each(Object.keys(queues))("a queue %s that was damaged", (name) => {
     const now = later(queue.now, HOUR_MS);
     const tellings = new Set<string>();
     const sent: Extract<Effect, { type: "land" }>[] = [];
-    for (const damaged of damagedQueues(queue.state))
-      for (const event of eventsFor(queue.state)) {
-        const decision = step(damaged, event, now);
-        let { state, more } = decision;
-        sent.push(...decision.effects.filter((effect) => effect.type === "land"));
-        for (let count = 0; more; count += 1) {
-          if (count === STEPS_MAX) throw new Error(`no end of steps after ${event.type}`);
-          ({ state, more } = step(state, { type: "wake" }, now));
-        }
-        if (event.type !== "wake") continue;
-        for (const entry of state.entries.values()) tellings.add(explain(state, entry, now).summary);
+    const events = eventsFor(queue.state);
+    for (const [at, damaged] of [...damagedQueues(queue.state)].entries()) {
+      const event = events[at % events.length] ?? WAKE;
+      const decision = step(damaged, event, now);
+      let { state, more } = decision;
+      sent.push(...decision.effects.filter((effect) => effect.type === "land"));
+      for (let count = 0; more; count += 1) {
+        if (count === STEPS_MAX) throw new Error(`no end of steps after ${event.type}`);
+        ({ state, more } = step(state, WAKE, now));
       }
+      for (const entry of state.entries.values()) tellings.add(explain(state, entry, now).summary);
+    }
     expect(tellings).not.toContain("");
     expect(sent.filter((effect) => ![effect.commit, effect.tree, effect.expectedTip].every(Boolean))).toEqual([]);
   });
