@@ -10,8 +10,8 @@ export type Results = {
   readonly sets: ReadonlyMap<string, TestSet>;
   /** Of uploads in the list only; by test, then in the order of time. */
   readonly failures: ReadonlyMap<string, readonly Failure[]>;
-  /** Whether an upload feeds no rule. */
-  readonly isOutage: (upload: UploadEntry) => boolean;
+  /** What each upload says of a test that passed in it: one object for all of them. */
+  readonly passes: readonly Observation[];
 };
 
 /** Joins what was read. A failure whose upload is not listed was never finished: it does not count. */
@@ -29,21 +29,28 @@ export function resultsOf(
     else known.push(failure);
   }
   for (const all of byTest.values()) all.sort((a, b) => a.at - b.at || a.upload.localeCompare(b.upload));
-  return { uploads, sets, failures: byTest, isOutage: outagesIn(uploads) };
+  return { uploads, sets, failures: byTest, passes: passesOf(uploads) };
+}
+
+function passesOf(uploads: readonly UploadEntry[]): readonly Observation[] {
+  const isOutage = outagesIn(uploads);
+  return uploads.map((upload) => {
+    const { id, at, sha, branch, isDefaultBranch } = upload;
+    return { at, sha, branch, isDefaultBranch, isOutage: isOutage(upload), upload: id, passed: 1, failed: 0 };
+  });
 }
 
 /** What each upload says of the test, oldest first. */
-export function observationsOf({ uploads, sets, failures, isOutage }: Results, test: string): readonly Observation[] {
+export function observationsOf({ uploads, sets, failures, passes }: Results, test: string): readonly Observation[] {
   const failed = new Map((failures.get(test) ?? []).map((failure) => [failure.upload, failure]));
-  const holding = new Set([...sets].flatMap(([digest, set]) => (set.has(test) ? [digest] : [])));
-  return uploads.flatMap((upload): readonly Observation[] => {
-    const failure = failed.get(upload.id);
-    if (failure === undefined && !holding.has(upload.executed)) return [];
-    const { id, at, sha, branch, isDefaultBranch } = upload;
-    const executions =
-      failure === undefined ? { passed: 1, failed: 0 } : { passed: failure.passed, failed: failure.failed };
-    return [{ at, sha, branch, isDefaultBranch, isOutage: isOutage(upload), upload: id, ...executions }];
-  });
+  const holding = new Set([...sets].flatMap(([name, set]) => (set.has(test) ? [name] : [])));
+  const found: Observation[] = [];
+  for (const [index, pass] of passes.entries()) {
+    const failure = failed.size === 0 ? undefined : failed.get(pass.upload);
+    if (failure !== undefined) found.push({ ...pass, passed: failure.passed, failed: failure.failed });
+    else if (holding.has(uploads[index]?.executed ?? "")) found.push(pass);
+  }
+  return found;
 }
 
 /** Executions that failed, of all that were not skipped, from `from` until before `until`; 0 of none. */

@@ -64,24 +64,29 @@ export async function judgeAll({ health, clock, log }: HealthApp, repository: Re
     const verdict = verdictOn(results, settings.rules, record, now);
     next = earliest(next, verdict.revisitAt);
     if (!isNews(record, verdict)) continue;
-    const kept = await change(health, repository, record.id, (present) => {
-      const again = verdictOn(results, settings.rules, present, now);
+    const make = (present: TestRecord): TestRecord | undefined => {
+      const again = present === record ? verdict : verdictOn(results, settings.rules, present, now);
       return isNews(present, again) ? judged(present, again, now, null) : undefined;
-    });
+    };
+    const kept = await change(health, repository, record.id, make, undefined, record);
     if (verdict.status !== statusOf(record) && kept)
       log.info("a test's status changed", { test: record.id, from: statusOf(record), to: verdict.status });
   }
   return next ?? null;
 }
 
+/** Why a test is healthy has other numbers after every upload: to keep those would write each test that ever failed. */
 const isNews = (record: TestRecord, { status, reason, revisitAt }: Verdict): boolean =>
-  status !== statusOf(record) || reason !== record.reason || revisitAt !== record.revisitAt;
+  status !== statusOf(record) || revisitAt !== record.revisitAt || (status !== "HEALTHY" && reason !== record.reason);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Reads, changes and writes a record until nobody else has written in between. False: there was nothing to change. The
  * pauses grow and differ, so that the jobs of one build, which end together, do not meet again and again.
+ *
+ * @param absent in place of one that is not there
+ * @param seen as it was read a moment ago, which saves reading it once more
  */
 export async function change(
   health: HealthStore,
@@ -89,9 +94,11 @@ export async function change(
   id: string,
   make: (present: TestRecord) => TestRecord | undefined,
   absent?: TestRecord,
+  seen?: TestRecord,
 ): Promise<boolean> {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const present = (await health.tests(repository, [id])).get(id) ?? absent;
+    const known = attempt === 1 && seen !== undefined ? seen : (await health.tests(repository, [id])).get(id);
+    const present = known ?? absent;
     const next = present === undefined ? undefined : make(present);
     if (next === undefined) return false;
     if (await health.putTest(repository, next)) return true;

@@ -146,12 +146,7 @@ async function resultsAsOf(
   const all = await readResults(health, repository, from, until, tests);
   const uploads = all.uploads.filter(({ receivedAt }) => receivedAt <= asOf);
   if (uploads.length === all.uploads.length) return all;
-  const listed = new Set(uploads.map(({ id }) => id));
-  const failures = [...all.failures].flatMap(([test, found]) => {
-    const left = found.filter(({ upload }) => listed.has(upload));
-    return left.length === 0 ? [] : [[test, left] as const];
-  });
-  return { ...all, uploads, failures: new Map(failures) };
+  return resultsOf(uploads, all.sets, [...all.failures.values()].flat());
 }
 
 /** What it was at that moment: later transitions are invisible. */

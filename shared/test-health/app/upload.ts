@@ -248,6 +248,10 @@ async function judgeFailed(
   const kept = new Map<string, TestRecord>();
   const left = [...found];
   const now = clock();
+  const seen = await health.tests(
+    repository,
+    found.map(({ read }) => read.id),
+  );
   const work = async (): Promise<void> => {
     for (let one = left.pop(); one !== undefined; one = left.pop()) {
       const { read } = one;
@@ -257,7 +261,8 @@ async function judgeFailed(
         kept.set(read.id, next);
         return next;
       };
-      await change(health, repository, read.id, make, newRecord(read));
+      const absent = newRecord(read);
+      await change(health, repository, read.id, make, absent, seen.get(read.id) ?? absent);
     }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, left.length) }, work));
