@@ -9,6 +9,8 @@ import type { TestPage, TestRow } from "../shared/test-health/app/lists.ts";
 import type { Repository, UploadAnswer } from "../shared/test-health/app/ports.ts";
 import type { RepositorySettings } from "../shared/test-health/app/settings.ts";
 
+import type { Wiring } from "./wiring.ts";
+
 type Names = { readonly host: string; readonly owner: string; readonly name: string };
 type Asked = { readonly repo: Names; readonly org_url_slug: string };
 
@@ -22,13 +24,33 @@ export function repositoryOf(org: OrgSlug, asked: Asked): Result<Repository, "OR
 type Failing = ReplyOf<"list-failing-tests">["tests"][number];
 type Unhealthy = ReplyOf<"list-unhealthy-tests">["tests"][number];
 
-export const failingPage = (repo: Names, { rows, page, settings }: TestPage): ReplyOf<"list-failing-tests"> => ({
-  tests: rows.map(presenter(repo, settings)),
+type Shown = { readonly repo: Names; readonly settings: RepositorySettings; readonly codeowners: string };
+
+/** What rows of a repository are shown with; its owners are those of its settings, else what its code host has. */
+export async function shownWith(
+  { hosts, log }: Pick<Wiring, "hosts" | "log">,
+  { org }: Repository,
+  repo: Names,
+  settings: RepositorySettings,
+): Promise<Shown> {
+  if (settings.codeowners !== null) return { repo, settings, codeowners: settings.codeowners };
+  const { host } = repoKey(repo);
+  try {
+    return { repo, settings, codeowners: (await hosts(org, host)?.codeowners?.(repoKey(repo))) ?? "" };
+  } catch (error) {
+    // Whose a test is may be unknown for a moment; what it does is known all the same.
+    log.warn("a repository's owners could not be read", { org, ...repo, error: String(error) });
+    return { repo, settings, codeowners: "" };
+  }
+}
+
+export const failingPage = (shown: Shown, { rows, page }: TestPage): ReplyOf<"list-failing-tests"> => ({
+  tests: rows.map(presenter(shown)),
   page,
 });
 
-export const unhealthyPage = (repo: Names, { rows, page, settings }: TestPage): ReplyOf<"list-unhealthy-tests"> => ({
-  tests: rows.map(presenter(repo, settings)).map((test): Unhealthy => {
+export const unhealthyPage = (shown: Shown, { rows, page }: TestPage): ReplyOf<"list-unhealthy-tests"> => ({
+  tests: rows.map(presenter(shown)).map((test): Unhealthy => {
     const { most_common_failures: _, ...rest } = test;
     return rest;
   }),
@@ -36,8 +58,8 @@ export const unhealthyPage = (repo: Names, { rows, page, settings }: TestPage): 
 });
 
 /** Makes rows of one repository: what they have in common is read once. */
-export function presenter(repo: Names, settings: RepositorySettings): (row: TestRow) => Failing {
-  const { rules } = parseCodeowners(settings.codeowners ?? "");
+export function presenter({ repo, settings, codeowners }: Shown): (row: TestRow) => Failing {
+  const { rules } = parseCodeowners(codeowners);
   const repositoryUrl = `https://${repo.host}/${repo.owner}/${repo.name}`;
   const branch = settings.defaultBranch ?? "main";
   return ({ record, status, isQuarantined, pullRequests, rate7d, rate24h, common }) => {

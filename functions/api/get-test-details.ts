@@ -3,22 +3,20 @@ import { ok } from "../../shared/kernel/result.ts";
 import { toRfc3339 } from "../../shared/kernel/time.ts";
 import { type TestDetails, testDetails } from "../../shared/test-health/app/tests.ts";
 import { serve } from "../serve.ts";
-import { presenter, repositoryOf } from "../test-health.ts";
+import { presenter, repositoryOf, shownWith } from "../test-health.ts";
 
 export const handler = serve("get-test-details", async ({ input, principal }, app) => {
   const of = repositoryOf(principal.org, input);
   if (!of.ok) return of;
   const found = await testDetails(app, of.value, input.test_id);
-  return found.ok ? ok(present(input.repo, found.value)) : found;
+  if (!found.ok) return found;
+  return ok(present(await shownWith(app, of.value, input.repo, found.value.settings), found.value));
 });
 
-function present(
-  repo: Parameters<typeof presenter>[0],
-  { row, settings, days }: TestDetails,
-): ReplyOf<"get-test-details"> {
+function present(shown: Parameters<typeof presenter>[0], { row, days }: TestDetails): ReplyOf<"get-test-details"> {
   const { record } = row;
   return {
-    test: presenter(repo, settings)(row),
+    test: presenter(shown)(row),
     quarantine_setting: record.setting,
     evidence: record.evidence.map(({ rule, sha, at, uploads, what }) => ({
       rule,

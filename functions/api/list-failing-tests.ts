@@ -1,11 +1,12 @@
 import { ok } from "../../shared/kernel/result.ts";
 import { listFailing } from "../../shared/test-health/app/lists.ts";
 import { serve } from "../serve.ts";
-import { failingPage, repositoryOf } from "../test-health.ts";
+import { failingPage, repositoryOf, shownWith } from "../test-health.ts";
 
 export const handler = serve("list-failing-tests", async ({ input, principal }, app) => {
   const of = repositoryOf(principal.org, input);
   if (!of.ok) return of;
   const found = await listFailing(app, of.value, input.start_time, input.end_time, input.page_query);
-  return found.ok ? ok(failingPage(input.repo, found.value)) : found;
+  if (!found.ok) return found;
+  return ok(failingPage(await shownWith(app, of.value, input.repo, found.value.settings), found.value));
 });

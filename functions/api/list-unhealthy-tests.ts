@@ -1,11 +1,12 @@
 import { ok } from "../../shared/kernel/result.ts";
 import { listUnhealthy } from "../../shared/test-health/app/lists.ts";
 import { serve } from "../serve.ts";
-import { repositoryOf, unhealthyPage } from "../test-health.ts";
+import { repositoryOf, shownWith, unhealthyPage } from "../test-health.ts";
 
 export const handler = serve("list-unhealthy-tests", async ({ input, principal }, app) => {
   const of = repositoryOf(principal.org, input);
   if (!of.ok) return of;
   const found = await listUnhealthy(app, of.value, input.status, input.page_query);
-  return found.ok ? ok(unhealthyPage(input.repo, found.value)) : found;
+  if (!found.ok) return found;
+  return ok(unhealthyPage(await shownWith(app, of.value, input.repo, found.value.settings), found.value));
 });

@@ -100,6 +100,8 @@ export type CodeHost = {
     headSha: CommitSha,
     branch: string,
   ) => Promise<"ALL" | readonly string[]>;
+  /** The CODEOWNERS file of the default branch, where GitHub looks for one; null where there is none. */
+  readonly codeowners?: (repo: RepoKey) => Promise<string | null>;
   /**
    * Builds the content on its own branch and starts its checks. What fails for infrastructure throws. A run is built
    * once: asked again it answers the same, and does not start again what was closed.

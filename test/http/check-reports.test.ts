@@ -20,7 +20,10 @@ const SHAKY = [
 ].join("; ");
 
 it("what a check of the queue reports counts for its tests: two pull requests with one flake each make it flaky", async () => {
-  const files = { ".mainline.yaml": JSON.stringify({ checks: { unit: SHAKY }, reports: { unit: "junit.xml" } }) };
+  const files = {
+    ".mainline.yaml": JSON.stringify({ checks: { unit: SHAKY }, reports: { unit: "junit.xml" } }),
+    ".github/CODEOWNERS": "* @acme/all\n*.test.ts @acme/quality\n",
+  };
   const { repo, queue } = await service.queue({ files });
   const list = async (path: string, more: object = {}) => {
     const { body } = await service.asks(path, { repo: queue.at.repo, org_url_slug: "local", ...more });
@@ -45,6 +48,7 @@ it("what a check of the queue reports counts for its tests: two pull requests wi
       name: "shaky",
       status: { value: "FLAKY", reason: expect.stringContaining("2 commits") },
       pull_requests_impacted_last_7d: 2,
+      codeowners: ["@acme/quality"],
       failure_rate_last_7d: 0.5,
       most_common_failures: [{ summary: "late", occurrence_count: 2 }],
     },

@@ -7,6 +7,7 @@ import type { Log } from "../../kernel/log.ts";
 import { type Clock, SECOND_MS } from "../../kernel/time.ts";
 import { type CodeHost, type HostNews, HostUnavailable } from "../port.ts";
 import { createChecks } from "./checks.ts";
+import { codeownersOf } from "./codeowners.ts";
 import { createGit, requireGit } from "./git.ts";
 import { createJobs, tombstone } from "./job.ts";
 import { land } from "./land.ts";
@@ -83,6 +84,7 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
       }),
     tip: (repo, branch, since, heads) =>
       guarded(async () => readTip(await repositories.open(repo), branch, since, heads)),
+    codeowners: async (repo) => codeownersOf(await repositories.open(repo)),
     impactedTargets: (repo, _prNumber, headSha, branch) =>
       guarded(async () => targetsOfPaths(await repositories.open(repo), headSha, branch)),
     buildRun: (request) =>
