@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What takes long comes last: a mutant is done with at the first test that notices it. */
 const LAST = [
+  "/unit/engine/damaged",
   "/unit/engine/scale",
   "/properties/engine/garbage",
   "/properties/engine/calm",
