@@ -101,6 +101,14 @@ describe("a test that is there already", () => {
   });
 });
 
+describe("slots", () => {
+  it("are not exceeded by one that failed and goes on, because what failed runs again", () => {
+    const queue = testing([1, 2, 3], { concurrency: 3, retriesBeforeFailure: 0 }).fails(3).sets({ concurrency: 2 });
+    queue.reports(3, { unit: "PENDING" }, { complete: false });
+    expect(queue.states()).toEqual({ 1: "TESTING", 2: "TESTING", 3: "TESTING" });
+  });
+});
+
 describe("what the plan starts", () => {
   it("is asked for with all that is needed to build it, and keeps it all", () => {
     const queue = aQueue({ mergeMethod: "REBASE" }).opens().submits(1, 2);
