@@ -1,4 +1,4 @@
-/** `npm run demo`: sample repositories, the real server, and twenty pull requests driven through it over HTTP. */
+/** `npm run demo`: sample repositories, the real server, and two dozen pull requests driven through it over HTTP. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,24 +14,26 @@ import { makeRepository, repoOf } from "./demo/repository.ts";
 import type { Scene, Stage } from "./demo/scene.ts";
 import { createScreen, type Screen } from "./demo/screen.ts";
 import { ONE_LINE } from "./demo/story.ts";
+import { TEST_HEALTH } from "./demo/test-health.ts";
 import { createWatch } from "./demo/watch.ts";
 import { type LocalServer, startLocal } from "./local-server.ts";
 
-const SCENES: readonly Scene[] = [ONE_LINE, LANES, BATCH, OPTIMISM];
+const SCENES: readonly Scene[] = [ONE_LINE, LANES, BATCH, OPTIMISM, TEST_HEALTH];
 
 const USAGE = `Usage: npm run demo [-- --exit]
 
-Makes sample repositories with twenty pull requests in a temporary folder, starts the server on a free port, and drives
-the pull requests through merge queues over HTTP:
+Makes sample repositories with 24 pull requests in a temporary folder, starts the server on a free port, and drives the
+pull requests through merge queues over HTTP:
 
   one line   clean ones, two that conflict in text, two that pass alone and fail together, one whose tests fail, an
              urgent one, one cancelled half-way, and a pause
   lanes      two that share nothing and do not wait for each other, and one that is tested on one of them
   a batch    four tested as one, which fails and is taken apart until it is known who is to blame
   optimism   a test that fails by chance, and a successor whose test makes it good
+  tests      one that is flaky and costs nobody a place, and one that is broken: lists, evidence, and a gate for a CI
 
 Each is explained while it waits and when it has ended. Then it proves with plain git that every point of the target
-branches passes its checks. It takes less than a minute.
+branches passes its checks. It takes about a minute.
 
   --exit   end afterwards, with status 1 if anything was not as promised; without it the server stays up until Ctrl-C
   --help   this text`;

@@ -13,6 +13,10 @@ export type DemoRepository = {
   readonly bare: string;
   /** The commit that the target branch points to now. */
   readonly tip: () => Promise<string>;
+  /** The commits that the target branch has been at, oldest first. */
+  readonly commits: () => Promise<readonly string[]>;
+  /** The commit that a pull request's branch points to now. */
+  readonly head: (number: number) => Promise<string>;
   /** Where the target branch was moved to, oldest first, as git itself wrote it down. */
   readonly movements: () => Promise<readonly string[]>;
   /** The subjects of the commits of such a range, oldest first. */
@@ -75,6 +79,8 @@ export async function makeRepository(repositories: string, authors: string, samp
   return {
     bare,
     tip: () => git(bare, ["rev-parse", `refs/heads/${BRANCH}`]),
+    commits: async () => lines(await git(bare, ["rev-list", "--first-parent", "--reverse", BRANCH])),
+    head: (number) => git(bare, ["rev-parse", headRef(number)]),
     movements: async () => lines(await git(bare, ["reflog", "show", "--format=%H", BRANCH])).toReversed(),
     subjects: async (range) => lines(await git(bare, ["log", "--reverse", "--format=%s", range])),
     rebase: (one, resolution) => rebase(clone, one, resolution),
