@@ -13,6 +13,7 @@ import { type Row, tableOf, writeJson } from "./report.ts";
 import { type BenchService, startService } from "./service.ts";
 import { steps } from "./steps.ts";
 import { submit } from "./submit.ts";
+import { testHealth } from "./test-health.ts";
 import { wholeQueue } from "./whole-queue.ts";
 
 type Part = (service: BenchService) => Promise<readonly Row[]>;
@@ -26,6 +27,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   plan: planning,
   compare: comparing,
   targets: largeTargets,
+  "test-health": testHealth,
   junit: readingJUnit,
 };
 
