@@ -139,7 +139,7 @@ export function uploads({ blobs, secret, origin, clock }: UploadParts): Uploads 
         expires: String(expiresAt),
         signature: signature(secret, grant, "PUT"),
       });
-      return `${origin()}/uploads/${uploadId}?${query}`;
+      return `${origin()}/uploads/${uploadId}?${query.toString()}`;
     },
     removeUpload: (uploadId) => blobs.remove(blobKey(uploadId)),
     grantUpload: async (grant) => ({
