@@ -24,6 +24,12 @@ const flag = z
   )
   .transform((value) => value === "true" || value === "1");
 
+/** `date -Iseconds` ends in an offset, whose plus is a space in a query where nobody has encoded it. */
+const timeInQuery = z.preprocess(
+  (value) => (typeof value === "string" ? value.replace(/ (?=\d\d:\d\d$)/u, "+") : value),
+  timeIn,
+);
+
 const PR_MAX = 4_294_967_295;
 
 export const uploadTestResults = z.object({
@@ -35,7 +41,7 @@ export const uploadTestResults = z.object({
   variant: text(0, 200).default(""),
   job: text(0, 200).default(""),
   attempt: digits(1, 1000).default(1),
-  started_at: timeIn.optional(),
+  started_at: timeInQuery.optional(),
   run_url: text(1, 2000).optional(),
   merge_queue: flag.default(false),
   test_run: text(1, 200).optional(),

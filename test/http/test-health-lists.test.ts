@@ -56,6 +56,16 @@ describe("a window", () => {
     expect(rate).toBe(0.5);
   });
 
+  it("takes a run's time with an offset, also where its plus came as a space", async () => {
+    const project = aProject();
+    const at = new Date(Date.now() - HOUR_MS / 2).setMilliseconds(0);
+    const local = new Date(at + 2 * HOUR_MS).toISOString().slice(0, 19);
+    for (const [attempt, offset] of ["+02:00", " 02:00"].entries())
+      await project.uploads({ pays: "F" }, { started_at: `${local}${offset}`, attempt: attempt + 1 });
+    const { most_common_failures: found } = await project.test("pays");
+    expect(found).toEqual([{ summary: "it broke", occurrence_count: 2, last_occurrence: new Date(at).toISOString() }]);
+  });
+
   it("a time in the future or long ago is not believed: the run counts as of now", async () => {
     const project = aProject();
     const before = Date.now();
