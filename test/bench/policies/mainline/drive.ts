@@ -208,5 +208,7 @@ function perform(drive: Drive, effect: Effect): void {
     }
     case "compute-targets":
       throw new Error("the targets of every change were given");
+    case "ask-forgiveness":
+      throw new Error("nothing is quarantined");
   }
 }
