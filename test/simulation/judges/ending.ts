@@ -126,7 +126,9 @@ export class EndJudge {
     if (conclusion?.reason !== "MERGED_BY_HAND" || pr === undefined) return false;
     // Merged before the host could be asked which head it has.
     if (headSha === null) return pr.state === "MERGED";
-    const reached = this.host.target.movements.some(({ after }) => headsIn(after).includes(headSha));
-    return reached || (pr.state === "MERGED" && headOf(`${prNumber}@${pr.version}`) === headSha);
+    // One that is not admitted follows its pull request: what was merged may be a head that nobody was told of before.
+    const heads = [headSha, headOf(`${prNumber}@${pr.version}`)];
+    const reached = this.host.target.movements.some(({ after }) => headsIn(after).some((head) => heads.includes(head)));
+    return reached || (pr.state === "MERGED" && heads[1] === headSha);
   }
 }
