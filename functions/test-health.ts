@@ -28,7 +28,7 @@ type Shown = { readonly repo: Names; readonly settings: RepositorySettings; read
 
 /** What rows of a repository are shown with; its owners are those of its settings, else what its code host has. */
 export async function shownWith(
-  { hosts, log }: Pick<Wiring, "hosts" | "log">,
+  { hosts }: Pick<Wiring, "hosts">,
   { org }: Repository,
   repo: Names,
   settings: RepositorySettings,
@@ -37,9 +37,8 @@ export async function shownWith(
   const { host } = repoKey(repo);
   try {
     return { repo, settings, codeowners: (await hosts(org, host)?.codeowners?.(repoKey(repo))) ?? "" };
-  } catch (error) {
-    // Whose a test is may be unknown for a moment; what it does is known all the same.
-    log.warn("a repository's owners could not be read", { org, ...repo, error: String(error) });
+  } catch {
+    // The host may be out of reach, or not know the repository: what its tests do is known all the same.
     return { repo, settings, codeowners: "" };
   }
 }

@@ -17,7 +17,7 @@ const inflate = promisify(gunzip);
 const tooLarge = () =>
   fail(
     "BODY_TOO_LARGE",
-    `The body is larger than ${BODY_BYTES_MAX} bytes (20 MiB) when decoded. Where it is a list of impacted targets, send "ALL" in its place, or upload it by /setImpactedTargets/upload.`,
+    `The body is larger than ${BODY_BYTES_MAX} bytes (20 MiB) when decoded. Where it is a list of impacted targets, send "ALL" in its place, or upload it by /setImpactedTargets/upload; test results may come in several files.`,
   );
 
 /** An empty body counts as `{}`, whatever its type. */
