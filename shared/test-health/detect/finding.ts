@@ -1,5 +1,5 @@
 /** What one rule finds, now and from now on. */
-import { type EpochMs, epochMs } from "../../kernel/time.ts";
+import type { EpochMs } from "../../kernel/time.ts";
 import type { Evidence, Observation, RuleName, TestStatus } from "./history.ts";
 
 /** ENOUGH: its threshold is reached. TO_KEEP: it is not, but what the rule's status is already may stay it. */
@@ -33,5 +33,3 @@ export const uploadsOf = (runs: readonly Observation[]): readonly string[] =>
 
 export const shortSha = (sha: string): string => sha.slice(0, 7);
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
-export const latestOf = (times: readonly number[]): EpochMs =>
-  epochMs(times.reduce((latest, at) => Math.max(latest, at), Number.NEGATIVE_INFINITY));
