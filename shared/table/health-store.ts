@@ -1,6 +1,5 @@
 /** What is kept of a repository's tests: settings, tests that have failed, and when it is to be looked at. */
 import { randomUUID } from "node:crypto";
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { orgSlug } from "../kernel/ids.ts";
@@ -8,6 +7,7 @@ import { type EpochMs, epochMs } from "../kernel/time.ts";
 import { type HealthStore, type Repository, RETENTION_DAYS, type TestRecord } from "../test-health/app/ports.ts";
 import { changeSettings, DEFAULT_SETTINGS, type SettingsPatch } from "../test-health/app/settings.ts";
 import type { Table } from "./client.ts";
+import { unlessRefused } from "./conditional.ts";
 import { keys } from "./keys.ts";
 import { getItem, getItems, query } from "./read.ts";
 import { testFailures } from "./test-failures.ts";
@@ -155,15 +155,4 @@ async function putTest(table: Table, of: Repository, record: TestRecord): Promis
     ...(record.revision === 0 ? {} : { ExpressionAttributeValues: { ":revision": record.revision } }),
   };
   return unlessRefused(() => table.client.send(new PutCommand({ TableName: table.name, Item, ...condition })));
-}
-
-/** False where the condition did not hold: somebody else wrote first. */
-async function unlessRefused(write: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await write();
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
 }

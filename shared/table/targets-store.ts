@@ -2,12 +2,12 @@
  * Impacted targets of a PR's commit: where its set is found, who said so, and of its strings the first thousand, for
  * showing. The set itself is kept apart, and written before what names it.
  */
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { CommitSha, OrgSlug, RepoKey } from "../kernel/ids.ts";
 import { type BlobStore, TARGETS_SOURCES, type TargetsRecord, type TargetsStore } from "../queue/app/ports.ts";
 import type { Table } from "./client.ts";
+import { unlessRefused } from "./conditional.ts";
 import { keys } from "./keys.ts";
 import { getItem } from "./read.ts";
 import * as shapes from "./shapes.ts";
@@ -79,11 +79,5 @@ async function putUnless(table: Table, Item: Record<string, unknown>, source: st
           ExpressionAttributeNames: { "#source": "source" },
           ExpressionAttributeValues: { ":source": source },
         };
-  try {
-    await table.client.send(new PutCommand({ TableName: table.name, Item, ...condition }));
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+  return unlessRefused(() => table.client.send(new PutCommand({ TableName: table.name, Item, ...condition })));
 }

@@ -7,13 +7,13 @@
  * so that the hundreds of sets of a busy week are one query and not a read each.
  */
 import { createHash } from "node:crypto";
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { DAY_MS } from "../kernel/time.ts";
 import { type Repository, RETENTION_DAYS, type TestSet } from "../test-health/app/ports.ts";
 import { byteCache } from "./byte-cache.ts";
 import type { Table } from "./client.ts";
+import { unlessRefused } from "./conditional.ts";
 import { type Key, keys, TOLD } from "./keys.ts";
 import { getItem, getItems, query } from "./read.ts";
 
@@ -121,17 +121,6 @@ function setOf(ids: Ids): TestSet {
   return { has, size: ids.length };
 }
 
-/** False where the write's condition does not. */
-async function holds(write: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await write();
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
-}
-
 export type TestSets = {
   readonly keep: (of: Repository, job: string, tests: readonly string[]) => Promise<string>;
   readonly load: (of: Repository, names: readonly string[]) => Promise<ReadonlyMap<string, TestSet>>;
@@ -184,7 +173,7 @@ export function testSets(table: Table, now: () => number): TestSets {
         ConditionExpression: "attribute_exists(pk)",
         ExpressionAttributeValues: { ":at": until },
       });
-      if (!(await holds(() => table.client.send(update)))) return undefined;
+      if (!(await unlessRefused(() => table.client.send(update)))) return undefined;
     }
     return { name, until };
   }

@@ -3,7 +3,8 @@ import { type RepoKey, repoKey } from "../../kernel/ids.ts";
 import { type EpochMs, epochMs, later, MINUTE_MS, SECOND_MS } from "../../kernel/time.ts";
 import { type Bundle as Archive, BUNDLE_LIMITS, readBundle } from "./bundle.ts";
 import { factsOfEnvironment } from "./ci-environment.ts";
-import type { Bundle, BundleDoor, HealthApp, Repository, UploadAnswer, UploadIssue } from "./ports.ts";
+import type { Bundle, BundleDoor, HealthApp, Repository, UploadAnswer } from "./ports.ts";
+import type { Issue } from "../junit/report.ts";
 import { isDefaultBranch } from "./settings.ts";
 import { type SentFacts, takeResults } from "./upload.ts";
 
@@ -96,7 +97,7 @@ async function takeAll(
   };
   // Ids are made of the repository's name as the client writes it, if it is the one that the bundle was announced for.
   const written = isSame(repository.repo, meta.repo.repo) ? meta.repo.repo : repository.repo;
-  const found: UploadIssue[] = issues.map(({ path, message }) => ({
+  const found: Issue[] = issues.map(({ path, message }) => ({
     line: 0,
     column: 0,
     message: `${path}: ${message}`,

@@ -3,6 +3,7 @@ import type { NewId, OrgSlug, RepoKey } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Clock, EpochMs } from "../../kernel/time.ts";
 import type { Evidence, RuleName, TestStatus } from "../detect/history.ts";
+import type { Counts, Issue } from "../junit/report.ts";
 import type { RepositorySettings } from "./settings.ts";
 
 /** Everything is kept under an organization and a repository. */
@@ -117,15 +118,9 @@ export type UploadRecord = {
   readonly answer: UploadAnswer | null;
 };
 
-export type UploadIssue = { readonly line: number; readonly column: number; readonly message: string };
-
-export type UploadAnswer = {
+export type UploadAnswer = Counts & {
   readonly uploadId: string;
-  readonly tests: number;
-  readonly failures: number;
-  readonly errors: number;
-  readonly skipped: number;
-  readonly issues: readonly UploadIssue[];
+  readonly issues: readonly Issue[];
   /** Ids of the failing tests that are quarantined. */
   readonly quarantined: readonly string[];
   /** Ignores quarantined failures. */
