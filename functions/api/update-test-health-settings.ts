@@ -7,8 +7,7 @@ export const handler = serve("update-test-health-settings", async ({ input, prin
   const of = repositoryOf(principal.org, input);
   if (!of.ok) return of;
   const { repo: _, org_url_slug: __, ...patch } = input;
-  const settings = changeSettings(await app.health.settings(of.value), patch);
-  await app.health.putSettings(of.value, settings);
+  const settings = await app.health.changeSettings(of.value, (present) => changeSettings(present, patch));
   // Other rules may say something else of what is known already.
   await app.health.markDue(of.value, app.clock());
   return ok(settingsView(settings));

@@ -57,7 +57,9 @@ export const uploadAnswer = z
     errors: z.int(),
     skipped: z.int(),
     issues: z.array(readIssue),
-    quarantined: z.array(z.string()).meta({ description: "Ids of the failing tests whose failures do not count." }),
+    quarantined: z
+      .array(z.string())
+      .meta({ description: "Ids of the failing tests whose failures do not count; at most 5,000." }),
     verdict: z.enum(["PASS", "FAIL"]).meta({ description: "Ignores quarantined failures: a CI step can go by it." }),
   })
   .meta({ id: "UploadAnswer" });

@@ -4,6 +4,7 @@ import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { orgSlug } from "../kernel/ids.ts";
 import { type EpochMs, epochMs } from "../kernel/time.ts";
+import { Unavailable } from "../kernel/unavailable.ts";
 import { type HealthStore, type Repository, RETENTION_DAYS, type TestRecord } from "../test-health/app/ports.ts";
 import { changeSettings, DEFAULT_SETTINGS, type SettingsPatch } from "../test-health/app/settings.ts";
 import type { Table } from "./client.ts";
@@ -13,6 +14,8 @@ import { getItem, getItems, query } from "./read.ts";
 import { testFailures } from "./test-failures.ts";
 import { testSets } from "./test-sets.ts";
 import { testUploads } from "./test-uploads.ts";
+
+const SETTINGS_ATTEMPTS_MAX = 10;
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
@@ -25,6 +28,7 @@ const storedSettings = z.object({
   entity: z.literal("TEST_SETTINGS"),
   schema: z.literal(1),
   settings: z.custom<SettingsPatch>(isObject),
+  revision: z.int(),
 });
 const storedRepo = z.object({ host: z.string(), owner: z.string(), name: z.string() });
 const storedBundle = z
@@ -58,16 +62,25 @@ export function healthStore(table: Table, now: () => EpochMs): HealthStore {
   const failures = testFailures(table);
   const put = (Item: Record<string, unknown>) => table.client.send(new PutCommand({ TableName: table.name, Item }));
 
+  const readSettings = async (of: Repository) => {
+    const item = await getItem(table, keys.testSettings(of));
+    if (item === undefined) return { settings: DEFAULT_SETTINGS, revision: 0 };
+    const { settings, revision } = storedSettings.parse(item);
+    // What was not there yet when they were stored is as in any other repository, in each rule too.
+    return { settings: changeSettings(DEFAULT_SETTINGS, settings), revision };
+  };
+
   return {
-    settings: async (of) => {
-      const item = await getItem(table, keys.testSettings(of));
-      // What was not there yet when they were stored is as in any other repository, in each rule too.
-      return item === undefined
-        ? DEFAULT_SETTINGS
-        : changeSettings(DEFAULT_SETTINGS, storedSettings.parse(item).settings);
-    },
-    putSettings: async (of, settings) => {
-      await put({ ...keys.testSettings(of), entity: "TEST_SETTINGS", schema: 1, settings });
+    settings: async (of) => (await readSettings(of)).settings,
+    changeSettings: async (of, make) => {
+      for (let attempt = 0; attempt < SETTINGS_ATTEMPTS_MAX; attempt += 1) {
+        const { settings: present, revision } = await readSettings(of);
+        const settings = make(present);
+        const Item = { ...keys.testSettings(of), entity: "TEST_SETTINGS", schema: 1, settings, revision: revision + 1 };
+        const write = new PutCommand({ TableName: table.name, Item, ...onRevision(revision) });
+        if (await unlessRefused(() => table.client.send(write))) return settings;
+      }
+      throw new Unavailable("a repository's settings are written by others all the time");
     },
 
     keepSet: sets.keep,
@@ -150,9 +163,12 @@ async function putTest(table: Table, of: Repository, record: TestRecord): Promis
     revision: record.revision + 1,
     ...(isLasting ? {} : { expiresAtSeconds: Math.floor((record.lastFailedAt ?? 0) / 1000) + RETENTION_DAYS * 86_400 }),
   };
-  const condition = {
-    ConditionExpression: record.revision === 0 ? "attribute_not_exists(pk)" : "revision = :revision",
-    ...(record.revision === 0 ? {} : { ExpressionAttributeValues: { ":revision": record.revision } }),
-  };
-  return unlessRefused(() => table.client.send(new PutCommand({ TableName: table.name, Item, ...condition })));
+  const write = new PutCommand({ TableName: table.name, Item, ...onRevision(record.revision) });
+  return unlessRefused(() => table.client.send(write));
 }
+
+/** 0: there is none yet. */
+const onRevision = (revision: number) =>
+  revision === 0
+    ? { ConditionExpression: "attribute_not_exists(pk)" }
+    : { ConditionExpression: "revision = :revision", ExpressionAttributeValues: { ":revision": revision } };

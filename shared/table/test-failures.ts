@@ -40,6 +40,7 @@ export type TestFailures = {
     from: EpochMs,
     until: EpochMs,
     tests?: readonly string[],
+    eventually?: boolean,
   ) => Promise<readonly Failure[]>;
 };
 
@@ -51,7 +52,7 @@ export const testFailures = (table: Table): TestFailures => ({
     };
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, left.length) }, work));
   },
-  find: async (of, from, until, tests) => {
+  find: async (of, from, until, tests, eventually = false) => {
     if (from >= until) return [];
     const days: string[] = [];
     for (let at = Math.floor(from / DAY_MS) * DAY_MS; at < until; at += DAY_MS) days.push(dayOf(at));
@@ -63,7 +64,7 @@ export const testFailures = (table: Table): TestFailures => ({
         return { pk, between: [first, last] as const };
       });
     });
-    const items = await Promise.all(ranges.map((range) => query(table, { ...range, eventually: true })));
+    const items = await Promise.all(ranges.map((range) => query(table, { ...range, eventually })));
     return items.flat().flatMap((item) => failuresOf(item).filter(({ at }) => at >= from && at < until));
   },
 });

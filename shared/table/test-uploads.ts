@@ -2,12 +2,12 @@
  * Uploads of test results: a small item each in the repository's list, which every figure is counted from (its
  * attributes have short names, since thousands are read at once), and a record that says how it was taken.
  */
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type EpochMs, epochMs, sortableTime } from "../kernel/time.ts";
 import { type Repository, RETENTION_DAYS, type UploadEntry, type UploadRecord } from "../test-health/app/ports.ts";
 import type { Table } from "./client.ts";
+import { unlessRefused } from "./conditional.ts";
 import { keys } from "./keys.ts";
 import { getItem, query } from "./read.ts";
 
@@ -66,7 +66,12 @@ export type TestUploads = {
   readonly put: (of: Repository, entry: UploadEntry, record: UploadRecord) => Promise<void>;
   readonly putRecord: (of: Repository, record: UploadRecord) => Promise<void>;
   readonly record: (of: Repository, id: string) => Promise<UploadRecord | undefined>;
-  readonly list: (of: Repository, from: EpochMs, until: EpochMs) => Promise<readonly UploadEntry[]>;
+  readonly list: (
+    of: Repository,
+    from: EpochMs,
+    until: EpochMs,
+    eventually?: boolean,
+  ) => Promise<readonly UploadEntry[]>;
 };
 
 export function testUploads(table: Table): TestUploads {
@@ -85,15 +90,8 @@ export function testUploads(table: Table): TestUploads {
     return item === undefined ? undefined : storedRecord.parse(item).record;
   };
   /** False where there is one already. */
-  const putNew = async (Item: Record<string, unknown>): Promise<boolean> => {
-    try {
-      await table.client.send(new PutCommand({ TableName: table.name, Item, ...ABSENT }));
-      return true;
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
-      throw error;
-    }
-  };
+  const putNew = (Item: Record<string, unknown>): Promise<boolean> =>
+    unlessRefused(() => table.client.send(new PutCommand({ TableName: table.name, Item, ...ABSENT })));
   return {
     claim: async (of, record) =>
       (await putNew(recordItem(of, record))) ? record : ((await find(of, record.id)) ?? record),
@@ -123,10 +121,10 @@ export function testUploads(table: Table): TestUploads {
       await putRecord(of, record);
     },
     record: find,
-    list: async (of, from, until) => {
+    list: async (of, from, until, eventually = false) => {
       if (from >= until) return [];
       const between = [sortableTime(from), `${sortableTime(epochMs(until - 1))}#\uffff`] as const;
-      const items = await query(table, { pk: keys.testUploads(of), between, eventually: true });
+      const items = await query(table, { pk: keys.testUploads(of), between, eventually });
       return items.map((item) => listed.parse(item));
     },
   };

@@ -132,7 +132,7 @@ async function keepOwners(app: App, of: Repository, branch: string, codeowners: 
   const settings = await app.health.settings(of);
   if (settings.codeowners === codeowners) return;
   if (settings.codeowners === null || isDefaultBranch(settings, branch))
-    await app.health.putSettings(of, { ...settings, codeowners });
+    await app.health.changeSettings(of, (present) => ({ ...present, codeowners }));
 }
 
 const OWNERS_CHARACTERS_MAX = 300_000;

@@ -9,7 +9,13 @@ import { isQuarantined, type RepositorySettings } from "./settings.ts";
 const COMPLETE_SHARE = 0.9;
 const USUAL_OF_DAYS = 7;
 
-export type Asked = { readonly run: string; readonly contexts: readonly string[]; readonly startedAt: EpochMs };
+export type Asked = {
+  readonly run: string;
+  /** Attempts of its checks before the one that is asked about. */
+  readonly repeats: number;
+  readonly contexts: readonly string[];
+  readonly startedAt: EpochMs;
+};
 export type Forgiven = { readonly context: string; readonly tests: readonly string[] };
 
 /**
@@ -20,7 +26,7 @@ export type Forgiven = { readonly context: string; readonly tests: readonly stri
 export async function forgivenOf(
   { health, clock }: HealthApp,
   repository: Repository,
-  { run, contexts, startedAt }: Asked,
+  { run, repeats, contexts, startedAt }: Asked,
 ): Promise<readonly Forgiven[] | "LATER"> {
   const now = clock();
   const from = epochMs(Math.max(0, startedAt - USUAL_OF_DAYS * DAY_MS));
@@ -28,9 +34,13 @@ export async function forgivenOf(
     readResults(health, repository, from, later(now, 1)),
     health.settings(repository),
   ]);
+  const ofRun = results.uploads.filter(({ testRun, job }) => testRun === run && contexts.includes(job));
+  const records = await Promise.all(ofRun.map(({ id }) => health.upload(repository, id)));
+  // What an earlier attempt reported says nothing of this one.
+  const present = ofRun.filter((_, at) => records[at]?.facts?.attempt === repeats + 1);
   const reported = contexts.map((context) => ({
     context,
-    own: results.uploads.filter(({ testRun, job }) => testRun === run && job === context),
+    own: present.filter(({ job }) => job === context),
     usual: usualOf(results.uploads.filter(({ testRun, job }) => testRun !== run && job === context)),
   }));
   if (reported.some(({ own }) => own.length === 0)) return "LATER";
@@ -39,10 +49,15 @@ export async function forgivenOf(
   for (const { context, own, usual } of reported) {
     const uploads = new Set(own.map(({ id }) => id));
     const failed = failures.filter(({ upload, passed }) => uploads.has(upload) && passed === 0).map(({ test }) => test);
-    const records = await health.tests(repository, failed);
-    const known = failed.flatMap((test) => records.get(test) ?? []);
+    const kept = await health.tests(repository, failed);
+    const known = failed.flatMap((test) => kept.get(test) ?? []);
     const isComplete = own.reduce((sum, { tests }) => sum + tests, 0) >= usual * COMPLETE_SHARE;
-    const areAll = known.length === failed.length && known.every((one) => wasQuarantined(settings, one, startedAt));
+    // A test that passed before it failed is among the failing ones, and not among these: it is nobody's to forgive.
+    const failing = own.reduce((sum, upload) => sum + upload.failing, 0);
+    const areAll =
+      known.length === failed.length &&
+      failed.length === failing &&
+      known.every((one) => wasQuarantined(settings, one, startedAt));
     if (isComplete && failed.length > 0 && areAll) forgiven.push({ context, tests: known.map(({ name }) => name) });
   }
   return forgiven;

@@ -18,17 +18,21 @@ export const statusOf = ({ transitions }: Pick<TestRecord, "transitions">): Test
 
 export const HEALTHY_REASON = "no rule speaks against it";
 
-/** All that came in from `from` until before `until`, of some tests or of all. */
+/**
+ * All that came in from `from` until before `until`, of some tests or of all. `eventually` is for showing: at half the
+ * price what came a moment ago may be missing.
+ */
 export async function readResults(
   health: HealthStore,
   repository: Repository,
   from: EpochMs,
   until: EpochMs,
   tests?: readonly string[],
+  eventually?: boolean,
 ): Promise<Results> {
   const [uploads, failures] = await Promise.all([
-    health.uploads(repository, from, until),
-    health.failures(repository, from, until, tests),
+    health.uploads(repository, from, until, eventually),
+    health.failures(repository, from, until, tests, eventually),
   ]);
   return resultsOf(uploads, await setsOf(health, repository, uploads), failures);
 }

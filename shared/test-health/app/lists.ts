@@ -143,7 +143,7 @@ async function resultsAsOf(
   asOf: EpochMs,
   tests?: readonly string[],
 ): Promise<Results> {
-  const all = await readResults(health, repository, from, until, tests);
+  const all = await readResults(health, repository, from, until, tests, true);
   const uploads = all.uploads.filter(({ receivedAt }) => receivedAt <= asOf);
   if (uploads.length === all.uploads.length) return all;
   return resultsOf(uploads, all.sets, [...all.failures.values()].flat());

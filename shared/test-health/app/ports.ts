@@ -156,7 +156,11 @@ export type BundleDoor = {
 
 export type HealthStore = {
   readonly settings: (repository: Repository) => Promise<RepositorySettings>;
-  readonly putSettings: (repository: Repository, settings: RepositorySettings) => Promise<void>;
+  /** Reads, changes and writes them; what somebody else writes meanwhile is changed, too, and not lost. */
+  readonly changeSettings: (
+    repository: Repository,
+    make: (present: RepositorySettings) => RepositorySettings,
+  ) => Promise<RepositorySettings>;
 
   /** Keeps a set of tests under its digest, at the cost of what differs from the latest one of the same `job`. */
   readonly keepSet: (repository: Repository, job: string, tests: readonly string[]) => Promise<string>;
@@ -169,7 +173,12 @@ export type HealthStore = {
   readonly putRecord: (repository: Repository, record: UploadRecord) => Promise<void>;
   readonly upload: (repository: Repository, id: string) => Promise<UploadRecord | undefined>;
   /** Those that ran from `from` until before `until`, oldest first. */
-  readonly uploads: (repository: Repository, from: EpochMs, until: EpochMs) => Promise<readonly UploadEntry[]>;
+  readonly uploads: (
+    repository: Repository,
+    from: EpochMs,
+    until: EpochMs,
+    eventually?: boolean,
+  ) => Promise<readonly UploadEntry[]>;
 
   readonly putFailures: (repository: Repository, failures: readonly Failure[]) => Promise<void>;
   /** All of a time, or of some tests only. May hold failures of uploads that are not, or not yet, in the list. */
@@ -178,6 +187,7 @@ export type HealthStore = {
     from: EpochMs,
     until: EpochMs,
     tests?: readonly string[],
+    eventually?: boolean,
   ) => Promise<readonly Failure[]>;
 
   /** `eventually` costs half and may miss what somebody has just set. */

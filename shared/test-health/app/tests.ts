@@ -29,7 +29,7 @@ export async function testDetails(app: HealthApp, repository: Repository, id: st
   if (record === undefined) return unknown(id);
   const now = app.clock();
   const from = epochMs(Math.max(0, now - HISTORY_DAYS * DAY_MS));
-  const results = await readResults(app.health, repository, from, later(now, 1), [id]);
+  const results = await readResults(app.health, repository, from, later(now, 1), [id], true);
   const days = new Map<string, { passed: number; failed: number }>();
   for (const { at, passed, failed } of observationsOf(results, id)) {
     const day = new Date(at).toISOString().slice(0, 10);

@@ -29,6 +29,8 @@ const EXAMPLE_CHARACTERS_MAX = 2_000;
 const NAME_CHARACTERS_MAX = 1_000;
 /** Longer ago than that, or in the future, is a clock that is wrong. */
 const LATE_MS_MAX = 30 * 24 * 60 * MINUTE_MS;
+/** Of the quarantined tests that an answer names: it is kept, and an item holds 400 KB. */
+const NAMED_MAX = 5_000;
 /** The repository is looked at when the upload is there for certain, or when its writer is dead for certain. */
 const DUE_AFTER_MS = 5 * SECOND_MS;
 
@@ -83,7 +85,7 @@ export async function takeResults(
       `${facts.job}\n${facts.variant}`,
       executed.map(({ id }) => id),
     ),
-    health.uploads(repository, since, later(now, 1)),
+    health.uploads(repository, since, later(now, 1), true),
     health.markDue(repository, later(now, DUE_AFTER_MS)),
   ]);
   const entry = entryOf(uploadId, facts, receivedAt, settings, uploads, digest, executed, failed);
@@ -104,7 +106,7 @@ export async function takeResults(
     uploadId,
     ...report.counts,
     issues: report.issues,
-    quarantined: failing.filter(quarantined),
+    quarantined: failing.filter(quarantined).slice(0, NAMED_MAX),
     verdict: failing.every(quarantined) ? "PASS" : "FAIL",
   };
   // It counts from now on: a list that somebody pages through since before is to stay without it.
@@ -224,7 +226,7 @@ async function resultsWith(
   // Many tests are read quicker as a whole.
   const some = tests.length <= MANY ? tests : undefined;
   const [before, sets] = await Promise.all([
-    health.failures(repository, epochMs(first), epochMs(last + 1), some),
+    health.failures(repository, epochMs(first), epochMs(last + 1), some, true),
     setsOf(health, repository, uploads),
   ]);
   const present = new Set(found.map(({ failure }) => failure.upload));

@@ -242,7 +242,18 @@ test("settings that were stored before a rule had a field have the field's defau
   const { shortEpisodes } = DEFAULT_SETTINGS.rules;
   const { apartMinutes: _, ...before } = shortEpisodes;
   const old = { ...DEFAULT_SETTINGS, rules: { ...DEFAULT_SETTINGS.rules, shortEpisodes: { ...before, countMin: 3 } } };
-  await health.putSettings(of, old as typeof DEFAULT_SETTINGS);
+  await health.changeSettings(of, () => old as typeof DEFAULT_SETTINGS);
   expect((await health.settings(of)).rules.shortEpisodes).toEqual({ ...shortEpisodes, countMin: 3 });
   expect(await health.settings(aRepositoryOf("other"))).toEqual(DEFAULT_SETTINGS);
+});
+
+test("two who change settings at the same moment both have their way", async () => {
+  const repository = aRepositoryOf("settled");
+  await Promise.all([
+    health.changeSettings(repository, (present) => ({ ...present, quarantinesFlaky: true })),
+    health.changeSettings(repository, (present) => ({ ...present, codeowners: "* @a" })),
+    health.changeSettings(repository, (present) => ({ ...present, defaultBranch: "trunk" })),
+  ]);
+  const { quarantinesFlaky, codeowners, defaultBranch } = await health.settings(repository);
+  expect([quarantinesFlaky, codeowners, defaultBranch]).toEqual([true, "* @a", "trunk"]);
 });
