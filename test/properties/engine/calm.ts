@@ -9,7 +9,7 @@ import { aSubmission } from "../../support/queue.ts";
 import { isOfOtherLane, type Look } from "./judges.ts";
 import { type Content, type Names, pick, someNames, targetsOf } from "./names.ts";
 import { Player } from "./player.ts";
-import { CHECKS } from "./world.ts";
+import { CHECKS, type World } from "./world.ts";
 
 /** Of each pull request: what it impacts, what it claims to, and whether its own tests fail. */
 export type Change = {
@@ -107,14 +107,16 @@ export class Calm {
     return [...this.failsTheGuilty(look), ...this.keepsTheTargetGreen(look), ...this.runsNothingTwice(look)];
   }
 
-  /** Whoever fails does so on top of what is there. */
+  /** Whoever fails does so on top of what is there, or was tested on one that is good only with another. */
   private failsTheGuilty({ decision, world }: Look): readonly string[] {
     const { tip } = decision.state;
     const there = (tip === null ? undefined : world.commits.get(tip.sha)) ?? [];
-    return decision.endedEntries.flatMap(({ state, prNumber, headSha }) => {
+    return decision.endedEntries.flatMap(({ id, state, prNumber, headSha }) => {
       if (state === "MERGED") return [];
       const isGuilty = world.truth([...there, String(headSha)], "unit") === "FAILURE";
-      return isGuilty && state === "FAILED" ? [] : [`#${prNumber} is good and ended ${state}`];
+      const failed = decision.endedRuns.find(({ run }) => run.failure !== null && run.group.includes(id));
+      const isExcused = isGuilty || (failed !== undefined && lacksTheMender(world, failed.run.id, there));
+      return isExcused && state === "FAILED" ? [] : [`#${prNumber} is good and ended ${state}`];
     });
   }
 
@@ -138,6 +140,18 @@ export class Calm {
         : [`${effect.run} tests what ${twin[0]} has tested`];
     });
   }
+}
+
+/**
+ * It was tested on one that fails alone, without the other that mends it, which it does not overlap itself: no promise
+ * is made to whom depends on a change that needs another and is not branched off it.
+ */
+function lacksTheMender({ mended, runs }: World, failed: RunId, there: Content): boolean {
+  const content = runs.get(failed)?.content ?? [];
+  return [...mended].some((pair) => {
+    const [one = "", mender = ""] = pair.split("|");
+    return content.includes(one) && !content.includes(mender) && there.includes(mender);
+  });
 }
 
 const mayBeTwice = ({ state }: Decision, run: Run): boolean =>

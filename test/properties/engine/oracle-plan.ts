@@ -185,12 +185,15 @@ export class Oracle {
     return this.state.config.settings.directMergeMode === "ALWAYS" && entry?.pr?.own?.tip === this.state.tip?.sha;
   }
 
-  /** Below the floor for as busy as the slots are; one of those ahead that has failed may always make it so. */
+  /**
+   * Below the floor for as busy as the slots are. One of those ahead that has failed may always make it so, and one
+   * that conflicts with another: it lands if that other does not, whose one failure may be by assumptions of its own.
+   */
   private isUnlikely(group: NaiveGroup): boolean {
     const { failed, merged } = this.state.totals;
     const fault = (failed + 1) / (failed + merged + 12);
     const ahead = this.ahead(group).flatMap((id) => this.state.entries.get(id) ?? []);
-    if (ahead.some((entry) => !this.isLikely(entry.id))) return true;
+    if (ahead.some((entry) => !this.isLikely(entry.id) || entry.conflictsWith !== null)) return true;
     const chance = ahead.reduce((product, { id, state }) => {
       if (this.isLanding(id) || this.cleared.has(id)) return product;
       return product * (state === "TESTS_PASSED" ? 0.99 : 1 - fault);
