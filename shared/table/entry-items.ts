@@ -9,16 +9,19 @@ import type { Table } from "./client.ts";
 import type { TransactItem } from "./organizations.ts";
 import * as shapes from "./shapes.ts";
 import { put } from "./transaction.ts";
+import { versioned } from "./versions.ts";
 
-const stored = z.object({
-  entity: z.literal("ENTRY"),
-  schema: z.literal(1),
-  queue: shapes.queueIdShape,
-  revision: z.number(),
-  seen: z.boolean(),
-  landing: z.boolean(),
-  entry: shapes.entry,
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("ENTRY"),
+    schema: z.literal(1),
+    queue: shapes.queueIdShape,
+    revision: z.number(),
+    seen: z.boolean(),
+    landing: z.boolean(),
+    entry: shapes.entry,
+  }),
+);
 
 export function fromEntryItem(item: unknown): StoredEntry {
   const { entity: _e, schema: _s, ...rest } = stored.parse(item);
@@ -38,12 +41,14 @@ export const toEntryItem = (key: QueueKey, one: StoredEntry) => ({
   entry: packed(one.entry),
 });
 
-const ended = z.object({
-  entity: z.literal("ENDED_ENTRY"),
-  schema: z.literal(1),
-  queue: shapes.queueIdShape,
-  entry: shapes.entry,
-});
+const ended = versioned(
+  z.object({
+    entity: z.literal("ENDED_ENTRY"),
+    schema: z.literal(1),
+    queue: shapes.queueIdShape,
+    entry: shapes.entry,
+  }),
+);
 
 export const fromEndedItem = (item: unknown): Entry => ended.parse(item).entry;
 
@@ -54,6 +59,12 @@ export const toEndedItem = (at: Key, queue: QueueId, entry: Entry) => ({
   queue,
   entry: packed(entry),
 });
+
+const pointer = versioned(
+  z.object({ entity: z.literal("BRANCH_POINTER"), schema: z.literal(1), prNumber: z.number() }),
+);
+
+export const fromBranchPointer = (item: unknown): number => pointer.parse(item).prNumber;
 
 /** Finds an entry by its head branch; the latest submission from a branch of that name wins. */
 export function branchPointer(table: Table, key: QueueKey, entry: Entry): TransactItem | undefined {

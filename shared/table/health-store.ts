@@ -14,25 +14,30 @@ import { getItem, getItems, query } from "./read.ts";
 import { testFailures } from "./test-failures.ts";
 import { testSets } from "./test-sets.ts";
 import { testUploads } from "./test-uploads.ts";
+import { versioned } from "./versions.ts";
 
 const SETTINGS_ATTEMPTS_MAX = 10;
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-const storedTest = z.object({
-  entity: z.literal("TEST"),
-  schema: z.literal(1),
-  record: z.custom<TestRecord>(isObject),
-});
-const storedSettings = z.object({
-  entity: z.literal("TEST_SETTINGS"),
-  schema: z.literal(1),
-  settings: z.custom<SettingsPatch>(isObject),
-  revision: z.int(),
-});
+const storedTest = versioned(
+  z.object({
+    entity: z.literal("TEST"),
+    schema: z.literal(1),
+    record: z.custom<TestRecord>(isObject),
+  }),
+);
+const storedSettings = versioned(
+  z.object({
+    entity: z.literal("TEST_SETTINGS"),
+    schema: z.literal(1),
+    settings: z.custom<SettingsPatch>(isObject),
+    revision: z.int(),
+  }),
+);
 const storedRepo = z.object({ host: z.string(), owner: z.string(), name: z.string() });
-const storedBundle = z
-  .object({
+const storedBundle = versioned(
+  z.object({
     entity: z.literal("TEST_BUNDLE"),
     schema: z.literal(1),
     id: z.string(),
@@ -40,21 +45,23 @@ const storedBundle = z
     repo: storedRepo,
     announcedAt: z.int(),
     failures: z.int(),
-  })
-  .transform(({ id, org, repo, announcedAt, failures }) => ({
-    id,
-    repository: { org: orgSlug(org), repo },
-    announcedAt: epochMs(announcedAt),
-    failures,
-  }));
-const storedDue = z.object({
-  entity: z.literal("TESTS_DUE"),
-  schema: z.literal(1),
-  org: z.string(),
-  repo: storedRepo,
-  at: z.int(),
-  stamp: z.string(),
-});
+  }),
+).transform(({ id, org, repo, announcedAt, failures }) => ({
+  id,
+  repository: { org: orgSlug(org), repo },
+  announcedAt: epochMs(announcedAt),
+  failures,
+}));
+const storedDue = versioned(
+  z.object({
+    entity: z.literal("TESTS_DUE"),
+    schema: z.literal(1),
+    org: z.string(),
+    repo: storedRepo,
+    at: z.int(),
+    stamp: z.string(),
+  }),
+);
 
 export function healthStore(table: Table, now: () => EpochMs): HealthStore {
   const sets = testSets(table, now);

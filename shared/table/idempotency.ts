@@ -12,6 +12,7 @@ import { type Claimant, claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
 import { keys } from "./keys.ts";
 import type { TransactItem } from "./organizations.ts";
+import { versioned } from "./versions.ts";
 
 type IdempotencyKey = Pick<Receipt, "org" | "tokenId" | "route" | "key">;
 
@@ -27,13 +28,15 @@ const KEY_MS = DAY_MS;
 /** Longer than any request runs, so that a claim is never taken from a call that still works. */
 export const CLAIM_MS = MINUTE_MS;
 
-const stored = z.object({
-  entity: z.literal("IDEMPOTENCY"),
-  schema: z.literal(1),
-  fingerprint: z.string(),
-  owner: z.string(),
-  answer: z.object({ status: z.int(), body: z.string() }).optional(),
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("IDEMPOTENCY"),
+    schema: z.literal(1),
+    fingerprint: z.string(),
+    owner: z.string(),
+    answer: z.object({ status: z.int(), body: z.string() }).optional(),
+  }),
+);
 
 const keyOf = ({ org, tokenId, route, key }: IdempotencyKey) => keys.idempotency(org, tokenId, route, key);
 

@@ -10,13 +10,16 @@ import { keys } from "./keys.ts";
 import type { TransactItem } from "./organizations.ts";
 import * as shapes from "./shapes.ts";
 import { put } from "./transaction.ts";
+import { versioned } from "./versions.ts";
 
-const stored = z.object({
-  entity: z.literal("INBOX"),
-  schema: z.literal(1),
-  sk: z.string(),
-  event: shapes.inboxEvent,
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("INBOX"),
+    schema: z.literal(1),
+    sk: z.string(),
+    event: shapes.inboxEvent,
+  }),
+);
 
 export function fromInboxItem(item: unknown): InboxItem {
   const { sk, event } = stored.parse(item);

@@ -5,7 +5,7 @@ import type { LoadedQueue, QueueStore, StoredEntry, Submission } from "../queue/
 import type { Asked, Entry, QueueState, Run } from "../queue/engine/types.ts";
 import type { Table } from "./client.ts";
 import { commit } from "./commit.ts";
-import { branchPointer, fromEndedItem, fromEntryItem, toEntryItem } from "./entry-items.ts";
+import { branchPointer, fromBranchPointer, fromEndedItem, fromEntryItem, toEntryItem } from "./entry-items.ts";
 import { fromInboxItem, inboxItem } from "./inbox.ts";
 import { keys, LIVE } from "./keys.ts";
 import type { TransactItem } from "./organizations.ts";
@@ -32,8 +32,8 @@ export function liveStore(table: Table): Live {
     },
     submissions: (key, prNumbers) => submissions(table, key, prNumbers),
     prNumberOfBranch: async (key, headBranch) => {
-      const number = (await getItem(table, keys.branchPointer(key, headBranch)))?.["prNumber"];
-      return typeof number === "number" ? number : undefined;
+      const item = await getItem(table, keys.branchPointer(key, headBranch));
+      return item === undefined ? undefined : fromBranchPointer(item);
     },
     submit: async (key, stored, recorded) => {
       const done = await transact(table, [

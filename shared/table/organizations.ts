@@ -4,6 +4,7 @@ import { type OrgSlug, orgSlug } from "../kernel/ids.ts";
 import { type EpochMs, epochMs } from "../kernel/time.ts";
 import type { Table } from "./client.ts";
 import { keys } from "./keys.ts";
+import { versioned } from "./versions.ts";
 
 /** One member of a transaction. */
 export type TransactItem = NonNullable<TransactWriteCommandInput["TransactItems"]>[number];
@@ -13,12 +14,14 @@ export type Organization = { readonly slug: OrgSlug; readonly createdAt: EpochMs
 /** Lower-case letters, digits and dashes; it stands in keys, addresses and file names. */
 export const ORG_SLUG = /^[a-z0-9][a-z0-9-]{0,38}$/u;
 
-const stored = z.object({
-  entity: z.literal("ORGANIZATION"),
-  schema: z.literal(1),
-  slug: z.string().regex(ORG_SLUG).transform(orgSlug),
-  createdAt: z.int().transform(epochMs),
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("ORGANIZATION"),
+    schema: z.literal(1),
+    slug: z.string().regex(ORG_SLUG).transform(orgSlug),
+    createdAt: z.int().transform(epochMs),
+  }),
+);
 
 /** Makes the organization unless it exists, and then changes nothing: it may stand in any transaction. */
 export const ensureOrganization = (table: Table, org: OrgSlug, now: EpochMs): TransactItem => ({

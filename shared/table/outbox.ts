@@ -12,19 +12,22 @@ import { inboxItem, putInInbox } from "./inbox.ts";
 import { keys } from "./keys.ts";
 import { query } from "./read.ts";
 import { remove, transact } from "./transaction.ts";
+import { versioned } from "./versions.ts";
 
 type Outbox = Pick<QueueStore, "tell" | "hasInbox" | "waitingEffects" | "troubles" | "claim" | "finish" | "postpone">;
 
-const stored = z.object({
-  entity: z.literal("EFFECT"),
-  schema: z.literal(1),
-  effect,
-  leaseUntil: z.number(),
-  leaseOwner: z.string().optional(),
-  attempts: z.number(),
-  /** Why the last attempt failed. */
-  trouble: z.string().optional(),
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("EFFECT"),
+    schema: z.literal(1),
+    effect,
+    leaseUntil: z.number(),
+    leaseOwner: z.string().optional(),
+    attempts: z.number(),
+    /** Why the last attempt failed. */
+    trouble: z.string().optional(),
+  }),
+);
 
 const owned = (owner: string) => ({ expression: "leaseOwner = :owner", values: { ":owner": owner } });
 

@@ -8,10 +8,15 @@ import type { QueueState } from "../queue/engine/types.ts";
 import { queueSettingsPatch, resolveSettings } from "../schemas/queue-settings.ts";
 import { keys } from "./keys.ts";
 import * as shapes from "./shapes.ts";
+import { versioned } from "./versions.ts";
 
 const repo = z.object({ host: z.string(), owner: z.string(), name: z.string() });
 
 export const queueKey = z.object({ org: z.string().transform(orgSlug), repo, branch: z.string() });
+
+const pointer = versioned(z.object({ entity: z.literal("QUEUE_POINTER"), schema: z.literal(1), key: queueKey }));
+
+export const fromQueuePointer = (item: unknown): QueueKey => pointer.parse(item).key;
 
 const window = z.object({
   id: z.string(),
@@ -22,25 +27,27 @@ const window = z.object({
   allowUrgent: z.boolean(),
 });
 
-const config = z.object({
-  entity: z.literal("QUEUE_CONFIG"),
-  schema: z.literal(1),
-  key: queueKey,
-  id: shapes.queueIdShape,
-  repo,
-  patch: queueSettingsPatch,
-  operator: z.object({
-    state: z.enum(["RUNNING", "PAUSED", "DRAINING"]),
-    reason: z.string().nullable(),
-    since: shapes.time,
-    allowUrgent: z.boolean(),
+const config = versioned(
+  z.object({
+    entity: z.literal("QUEUE_CONFIG"),
+    schema: z.literal(1),
+    key: queueKey,
+    id: shapes.queueIdShape,
+    repo,
+    patch: queueSettingsPatch,
+    operator: z.object({
+      state: z.enum(["RUNNING", "PAUSED", "DRAINING"]),
+      reason: z.string().nullable(),
+      since: shapes.time,
+      allowUrgent: z.boolean(),
+    }),
+    holdsClearedAt: shapes.time.nullable(),
+    windows: z.array(window),
+    createdAt: shapes.time,
+    revision: z.number(),
+    deleting: z.boolean(),
   }),
-  holdsClearedAt: shapes.time.nullable(),
-  windows: z.array(window),
-  createdAt: shapes.time,
-  revision: z.number(),
-  deleting: z.boolean(),
-});
+);
 
 export function toConfigItem(record: QueueRecord) {
   const { settings: _, operator, holdsClearedAt, windows } = record.config;
@@ -100,14 +107,16 @@ const known = shapes.shapeOf<QueueMeta>()(
   }),
 );
 
-const meta = z.object({
-  entity: z.literal("QUEUE_META"),
-  schema: z.literal(1),
-  version: z.number(),
-  wakeAt: shapes.time.nullable(),
-  degraded: z.object({ what: z.string(), retryAt: shapes.time }).nullable(),
-  known,
-});
+const meta = versioned(
+  z.object({
+    entity: z.literal("QUEUE_META"),
+    schema: z.literal(1),
+    version: z.number(),
+    wakeAt: shapes.time.nullable(),
+    degraded: z.object({ what: z.string(), retryAt: shapes.time }).nullable(),
+    known,
+  }),
+);
 export type MetaItem = z.output<typeof meta>;
 
 export const fromMetaItem = (item: unknown): MetaItem => meta.parse(item);

@@ -9,7 +9,7 @@ import { inboxItem } from "./inbox.ts";
 import { keys } from "./keys.ts";
 import { liveStore } from "./live-store.ts";
 import { outboxStore } from "./outbox.ts";
-import { fromConfigItem, metaOf, queueKey, toConfigItem, toMetaItem } from "./queue-items.ts";
+import { fromConfigItem, fromQueuePointer, metaOf, toConfigItem, toMetaItem } from "./queue-items.ts";
 import { getItem, query } from "./read.ts";
 import { recording } from "./recording.ts";
 import { ABSENT, put, remove, transact, unchanged } from "./transaction.ts";
@@ -68,7 +68,7 @@ function recordStore(table: Table): Pick<QueueStore, "find" | "list" | "create" 
 
 async function listed(table: Table, org: OrgSlug, repo: RepoKey | undefined): Promise<readonly QueueKey[]> {
   const items = await query(table, { pk: keys.queuesOf(org) });
-  const all = items.map((item) => queueKey.parse(item["key"]));
+  const all = items.map(fromQueuePointer);
   if (repo === undefined) return all;
   const { host, owner, name } = repo;
   return all.filter((key) => key.repo.host === host && key.repo.owner === owner && key.repo.name === name);

@@ -3,10 +3,11 @@ import type { QueueKey } from "../kernel/ids.ts";
 import type { EndedRun, Move, Run } from "../queue/engine/types.ts";
 import { keys } from "./keys.ts";
 import * as shapes from "./shapes.ts";
+import { versioned } from "./versions.ts";
 
-const stored = z.object({ entity: z.literal("RUN"), schema: z.literal(1), run: shapes.run });
-const ended = z.object({ entity: z.literal("ENDED_RUN"), schema: z.literal(1), ended: shapes.endedRun });
-const moved = z.object({ entity: z.literal("MOVE"), schema: z.literal(1), move: shapes.move });
+const stored = versioned(z.object({ entity: z.literal("RUN"), schema: z.literal(1), run: shapes.run }));
+const ended = versioned(z.object({ entity: z.literal("ENDED_RUN"), schema: z.literal(1), ended: shapes.endedRun }));
+const moved = versioned(z.object({ entity: z.literal("MOVE"), schema: z.literal(1), move: shapes.move }));
 
 export const fromRunItem = (item: unknown): Run => stored.parse(item).run;
 export const toRunItem = (key: QueueKey, run: Run) => ({ ...keys.run(key, run.id), entity: "RUN", schema: 1, run });

@@ -12,18 +12,21 @@ import { byteCache } from "./byte-cache.ts";
 import type { Table } from "./client.ts";
 import { keys } from "./keys.ts";
 import { getItems } from "./read.ts";
+import { versioned } from "./versions.ts";
 
 const INLINE_BYTES_MAX = 300 * 1024;
 const HASH_BYTES = 8;
 /** What a thousand PRs of a thousand targets take eight times over. */
 const REMEMBERED_BYTES_MAX = 64 * 1024 * 1024;
 
-const stored = z.object({
-  entity: z.literal("TARGET_HASHES"),
-  schema: z.literal(1),
-  digest: z.string(),
-  hashes: z.instanceof(Uint8Array),
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("TARGET_HASHES"),
+    schema: z.literal(1),
+    digest: z.string(),
+    hashes: z.instanceof(Uint8Array),
+  }),
+);
 
 /** Sorted first eight bytes of each target's SHA-256, end to end. */
 export function hashesOf(targets: readonly string[]): Uint8Array {

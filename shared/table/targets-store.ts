@@ -12,18 +12,21 @@ import { keys } from "./keys.ts";
 import { getItem } from "./read.ts";
 import * as shapes from "./shapes.ts";
 import { countOf, digestOf, hashesOf, targetHashes } from "./target-hashes.ts";
+import { versioned } from "./versions.ts";
 
 const SHOWN_MAX = 1000;
 /** Shown strings are also cut by weight: an item holds 400 KB, and targets may be long. */
 const SHOWN_BYTES_MAX = 64 * 1024;
 
-const stored = z.object({
-  entity: z.literal("TARGETS"),
-  schema: z.literal(1),
-  targets: shapes.targets,
-  source: z.enum(TARGETS_SOURCES).default("UPLOAD"),
-  shown: z.array(z.string()),
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("TARGETS"),
+    schema: z.literal(1),
+    targets: shapes.targets,
+    source: z.enum(TARGETS_SOURCES).default("UPLOAD"),
+    shown: z.array(z.string()),
+  }),
+);
 
 function shownOf(targets: readonly string[]): readonly string[] {
   const shown: string[] = [];

@@ -8,8 +8,10 @@ import * as z from "zod";
 import { DAY_MS, type EpochMs, epochMs, HOUR_MS } from "../kernel/time.ts";
 import { type Failure, type Repository, RETENTION_DAYS } from "../test-health/app/ports.ts";
 import type { Table } from "./client.ts";
+import { unlessRefused } from "./conditional.ts";
 import { keys } from "./keys.ts";
 import { query } from "./read.ts";
+import { newerItem, versioned } from "./versions.ts";
 
 const AT_ONCE = 16;
 const PREFIX = "u:";
@@ -26,12 +28,14 @@ const said = z.object({
   q: z.boolean(),
 });
 
-const stored = z.looseObject({
-  entity: z.literal("TEST_FAILURES"),
-  schema: z.literal(1),
-  sk: z.string(),
-  hour: z.int(),
-});
+const stored = versioned(
+  z.looseObject({
+    entity: z.literal("TEST_FAILURES"),
+    schema: z.literal(1),
+    sk: z.string(),
+    hour: z.int(),
+  }),
+);
 
 export type TestFailures = {
   readonly put: (of: Repository, failures: readonly Failure[]) => Promise<void>;
@@ -72,27 +76,28 @@ export const testFailures = (table: Table): TestFailures => ({
 async function putOne(table: Table, of: Repository, failure: Failure): Promise<void> {
   const { test, upload, at, passed, failed, summary, pullRequests, wasQuarantined } = failure;
   const hour = Math.floor(at / HOUR_MS);
-  await table.client.send(
-    new UpdateCommand({
-      TableName: table.name,
-      Key: keys.failuresIn(of, dayOf(at), test, hour % 24),
-      UpdateExpression: "SET #upload = :said, #entity = :entity, #schema = :one, #hour = :hour, #end = :end",
-      ExpressionAttributeNames: {
-        "#upload": `${PREFIX}${upload}`,
-        "#entity": "entity",
-        "#schema": "schema",
-        "#hour": "hour",
-        "#end": "expiresAtSeconds",
-      },
-      ExpressionAttributeValues: {
-        ":said": { ms: at - hour * HOUR_MS, p: passed, f: failed, s: summary, prs: pullRequests, q: wasQuarantined },
-        ":entity": "TEST_FAILURES",
-        ":one": 1,
-        ":hour": hour,
-        ":end": Math.floor(at / 1000) + RETENTION_DAYS * 24 * 3600,
-      },
-    }),
-  );
+  const update = new UpdateCommand({
+    TableName: table.name,
+    Key: keys.failuresIn(of, dayOf(at), test, hour % 24),
+    UpdateExpression: "SET #upload = :said, #entity = :entity, #schema = :one, #hour = :hour, #end = :end",
+    // Nobody reads it first: an item of a newer version keeps its own.
+    ConditionExpression: "attribute_not_exists(#schema) OR #schema <= :one",
+    ExpressionAttributeNames: {
+      "#upload": `${PREFIX}${upload}`,
+      "#entity": "entity",
+      "#schema": "schema",
+      "#hour": "hour",
+      "#end": "expiresAtSeconds",
+    },
+    ExpressionAttributeValues: {
+      ":said": { ms: at - hour * HOUR_MS, p: passed, f: failed, s: summary, prs: pullRequests, q: wasQuarantined },
+      ":entity": "TEST_FAILURES",
+      ":one": 1,
+      ":hour": hour,
+      ":end": Math.floor(at / 1000) + RETENTION_DAYS * 24 * 3600,
+    },
+  });
+  if (!(await unlessRefused(() => table.client.send(update)))) throw newerItem("TEST_FAILURES");
 }
 
 function failuresOf(item: Record<string, unknown>): readonly Failure[] {

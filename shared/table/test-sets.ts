@@ -16,6 +16,7 @@ import type { Table } from "./client.ts";
 import { unlessRefused } from "./conditional.ts";
 import { type Key, keys, TOLD } from "./keys.ts";
 import { getItem, getItems, query } from "./read.ts";
+import { versioned } from "./versions.ts";
 
 const PART_BYTES_MAX = 256 * 1024;
 /** Above this share of the whole (and that many bytes) a set is kept in full, and the next ones are told from it. */
@@ -27,23 +28,29 @@ const KEPT_NAMES_MAX = 10_000;
 const KEPT_DAYS = RETENTION_DAYS + 30;
 const RENEWED_BELOW_DAYS = RETENTION_DAYS + 15;
 
-const stored = z.object({
-  entity: z.literal("TEST_SET"),
-  schema: z.literal(1),
-  /** With a base, what is added to it; without, the set itself, unless it lies in parts. */
-  added: z.instanceof(Uint8Array),
-  removed: z.instanceof(Uint8Array),
-  parts: z.int(),
-  expiresAtSeconds: z.int(),
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("TEST_SET"),
+    schema: z.literal(1),
+    /** With a base, what is added to it; without, the set itself, unless it lies in parts. */
+    added: z.instanceof(Uint8Array),
+    removed: z.instanceof(Uint8Array),
+    parts: z.int(),
+    expiresAtSeconds: z.int(),
+  }),
+);
 type Stored = z.output<typeof stored>;
 
-const storedPart = z.object({
-  entity: z.literal("TEST_SET_PART"),
-  schema: z.literal(1),
-  ids: z.instanceof(Uint8Array),
-});
-const storedBase = z.object({ entity: z.literal("TEST_SET_BASE"), schema: z.literal(1), digest: z.string() });
+const storedPart = versioned(
+  z.object({
+    entity: z.literal("TEST_SET_PART"),
+    schema: z.literal(1),
+    ids: z.instanceof(Uint8Array),
+  }),
+);
+const storedBase = versioned(
+  z.object({ entity: z.literal("TEST_SET_BASE"), schema: z.literal(1), digest: z.string() }),
+);
 
 /** Sorted, each once. */
 type Ids = BigUint64Array;

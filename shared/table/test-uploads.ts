@@ -10,13 +10,14 @@ import type { Table } from "./client.ts";
 import { unlessRefused } from "./conditional.ts";
 import { keys } from "./keys.ts";
 import { getItem, query } from "./read.ts";
+import { versioned } from "./versions.ts";
 
 const DEFAULT_BRANCH = 1;
 const OUTAGE = 2;
 const COMMIT_OUTAGE = 4;
 
-const listed = z
-  .object({
+const listed = versioned(
+  z.object({
     entity: z.literal("TEST_UPLOAD"),
     schema: z.literal(1),
     sk: z.string(),
@@ -30,32 +31,34 @@ const listed = z
     g: z.int(),
     o: z.int(),
     q: z.string().optional(),
-  })
-  .transform(({ sk, c, b, j, r, x, n, f, g, o, q }): UploadEntry => {
-    const [at = "0", id = ""] = sk.split("#");
-    return {
-      id,
-      at: epochMs(Number(at)),
-      sha: c,
-      branch: b,
-      job: j,
-      receivedAt: epochMs(r),
-      executed: x,
-      tests: n,
-      failed: f,
-      failing: g,
-      isDefaultBranch: (o & DEFAULT_BRANCH) !== 0,
-      isOutage: (o & OUTAGE) !== 0,
-      isCommitOutage: (o & COMMIT_OUTAGE) !== 0,
-      testRun: q ?? null,
-    };
-  });
-
-const storedRecord = z.object({
-  entity: z.literal("TEST_UPLOAD_RECORD"),
-  schema: z.literal(1),
-  record: z.custom<UploadRecord>((value) => typeof value === "object" && value !== null),
+  }),
+).transform(({ sk, c, b, j, r, x, n, f, g, o, q }): UploadEntry => {
+  const [at = "0", id = ""] = sk.split("#");
+  return {
+    id,
+    at: epochMs(Number(at)),
+    sha: c,
+    branch: b,
+    job: j,
+    receivedAt: epochMs(r),
+    executed: x,
+    tests: n,
+    failed: f,
+    failing: g,
+    isDefaultBranch: (o & DEFAULT_BRANCH) !== 0,
+    isOutage: (o & OUTAGE) !== 0,
+    isCommitOutage: (o & COMMIT_OUTAGE) !== 0,
+    testRun: q ?? null,
+  };
 });
+
+const storedRecord = versioned(
+  z.object({
+    entity: z.literal("TEST_UPLOAD_RECORD"),
+    schema: z.literal(1),
+    record: z.custom<UploadRecord>((value) => typeof value === "object" && value !== null),
+  }),
+);
 
 const endOf = (receivedAt: EpochMs): number => Math.floor(receivedAt / 1000) + RETENTION_DAYS * 24 * 3600;
 

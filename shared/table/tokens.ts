@@ -10,22 +10,25 @@ import { type EpochMs, epochMs } from "../kernel/time.ts";
 import type { Table } from "./client.ts";
 import { keys } from "./keys.ts";
 import { ensureOrganization, type TransactItem } from "./organizations.ts";
+import { versioned } from "./versions.ts";
 
 const time = z.int().transform(epochMs);
 
-const stored = z.object({
-  entity: z.literal("TOKEN"),
-  schema: z.literal(1),
-  org: z.string().transform(orgSlug),
-  tokenId: z.string(),
-  hash: z.string(),
-  name: z.string(),
-  scopes: z.array(z.enum(["read", "submit", "admin"])),
-  enumCase: z.enum(["upper", "lower"]),
-  createdAt: time,
-  expiresAt: time.nullable(),
-  revokedAt: time.nullable(),
-});
+const stored = versioned(
+  z.object({
+    entity: z.literal("TOKEN"),
+    schema: z.literal(1),
+    org: z.string().transform(orgSlug),
+    tokenId: z.string(),
+    hash: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(["read", "submit", "admin"])),
+    enumCase: z.enum(["upper", "lower"]),
+    createdAt: time,
+    expiresAt: time.nullable(),
+    revokedAt: time.nullable(),
+  }),
+);
 
 /** A token without its secret. `hash` stays inside this file. */
 export type TokenRecord = Omit<z.infer<typeof stored>, "entity" | "schema" | "hash">;
