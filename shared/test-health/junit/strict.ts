@@ -14,6 +14,16 @@ export type Problem = {
   readonly isAtEnd: boolean;
 };
 
+/**
+ * Attributes of one element. Like the dictionary that the library puts them in it has none but its own, `__proto__` and
+ * `constructor` included, and it is read and filled in half the time.
+ */
+class Given {
+  [name: string]: string;
+}
+Object.setPrototypeOf(Given.prototype, null);
+Reflect.deleteProperty(Given.prototype, "constructor");
+
 const OPTIONS = { xmlns: false, position: false } as const;
 
 /** Entities of the document's own are never looked up: a reference to one is an error like any other. */
@@ -35,6 +45,9 @@ export function readStrictly({ pieces, start }: Source): Strict {
     if (isListening) parser.on("text", collector.text);
     else parser.off("text");
   };
+  parser.on("opentagstart", (tag) => {
+    tag.attributes = new Given();
+  });
   parser.on("attribute", collector.attribute);
   parser.on("opentag", ({ name, attributes }) => {
     collector.open(name, attributes);

@@ -196,4 +196,12 @@ describe("entities", () => {
   test("names of every object's own are entities like any other", () => {
     expect(onlyCase(suite(`<testcase name="&constructor;&__proto__;"/>`)).name).toBe("&constructor;&__proto__;");
   });
+
+  test("attributes with such names are attributes like any other, and no fault of the file", () => {
+    const own = `constructor="c" __proto__="p" toString="t" hasOwnProperty="h"`;
+    const report = reading(suite(`<testcase ${own} name="n"/><testcase ${own}/>`));
+    expect(report).toMatchObject({ counts: counted(2, 0), issues: [] });
+    expect(report.cases.map((one) => one.name)).toEqual(["n", ""]);
+    expect(messages(reading(suite(`<testcase __proto__="1" __proto__="2" name="n"/>`)))).toHaveLength(1);
+  });
 });
