@@ -1,0 +1,89 @@
+/**
+ * `node test/golden/items/record.ts <file>`: what the service of today writes, every kind of item, as the table holds
+ * it. Run once for each new version of an item, into a new file: the old files are what tables out there hold.
+ */
+import { writeFileSync } from "node:fs";
+import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { LOCAL_ORG } from "../../../infra/local/admin-token.ts";
+import type { QueueKey } from "../../../shared/kernel/ids.ts";
+import { advance } from "../../../shared/queue/app/advance.ts";
+import { keys } from "../../../shared/table/keys.ts";
+import { firstRun, passes, settles } from "../../bench/loop.ts";
+import { factsOf } from "../../bench/scripted-host.ts";
+import { succeeded } from "../../bench/http-client.ts";
+import { type BenchService, requestOf, startService } from "../../bench/service.ts";
+import { toText } from "./items.ts";
+
+/** A branch whose name has to be encoded in keys. */
+const KEY: QueueKey = { org: LOCAL_ORG, repo: { host: "git.local", owner: "acme", name: "app" }, branch: "release#1" };
+const REPO = { repo: KEY.repo, org_url_slug: LOCAL_ORG };
+const JUNIT =
+  '<testsuites><testsuite name="cart" file="src/cart.test.ts"><testcase classname="shop.Cart" name="adds"/>' +
+  '<testcase classname="shop.Cart" name="shaky"><failure message="late"/></testcase></testsuite></testsuites>';
+
+const jsonWith = (more: Record<string, string>) => ({ "content-type": "application/json", ...more });
+
+/** One that landed, one being tested, one whose effects nobody has performed yet, one that nobody has seen yet. */
+async function aQueue(service: BenchService): Promise<void> {
+  const { client, app } = service;
+  const at = requestOf(KEY);
+  const body = Buffer.from(JSON.stringify({ ...at, mode: "PARALLEL", concurrency: 7 }));
+  const headers = jsonWith({ "idempotency-key": "golden" });
+  succeeded("/createQueue", await client.send("/createQueue", { body, headers }));
+  const target = async (number: number, impactedTargets: unknown): Promise<void> => {
+    const pr = { number, sha: factsOf(number, KEY.branch).headSha };
+    await client.post("/setImpactedTargets", { ...at, pr, impactedTargets });
+  };
+  await target(1, ["//web:app", "//lib:strings"]);
+  await target(2, ["//lib:strings"]);
+  await target(3, "ALL");
+  const submit = (number: number, more: object = {}) =>
+    client.post("/submitPullRequest", { ...at, pr: { number }, ...more });
+  for (const number of [1, 2]) await submit(number);
+  await settles(service, KEY);
+  await passes(service, KEY, await firstRun(service, KEY));
+  await settles(service, KEY);
+  await submit(3, { priority: "high" });
+  await advance(app, KEY);
+  await submit(4);
+}
+
+async function someTests({ client }: BenchService): Promise<void> {
+  const facts = { repo: "acme/app", repoHost: "git.local", sha: "a".repeat(40), branch: "main", job: "unit" };
+  const path = `/flaky-tests/upload-test-results?${new URLSearchParams(facts).toString()}`;
+  const headers = { "content-type": "application/xml" };
+  succeeded(path, await client.send(path, { body: Buffer.from(JUNIT), headers }));
+  await client.post("/flaky-tests/update-settings", { ...REPO, quarantinesFlaky: true });
+  const announced = { repo: KEY.repo, orgUrlSlug: LOCAL_ORG };
+  await client.post("/metrics/createBundleUpload", announced);
+}
+
+/** A set in parts takes some 30,000 tests; here are two parts of one test each. */
+async function aSetInParts({ table }: BenchService): Promise<void> {
+  const of = { org: LOCAL_ORG, repo: KEY.repo };
+  const end = { expiresAtSeconds: { N: "1999999999" }, schema: { N: "1" } };
+  const [first, second] = [1, 2].map((last) => ({ B: Uint8Array.of(0, 0, 0, 0, 0, 0, 0, last) }));
+  const put = ({ pk, sk }: { pk: string; sk: string }, item: PutItemCommand["input"]["Item"]) =>
+    table.client.send(
+      new PutItemCommand({ TableName: table.name, Item: { pk: { S: pk }, sk: { S: sk }, ...end, ...item } }),
+    );
+  const none = { B: new Uint8Array() };
+  const set = { entity: { S: "TEST_SET" }, added: none, removed: none, parts: { N: "2" } };
+  await put(keys.testSet(of, "in-parts"), set);
+  for (const [at, ids] of [first, second].entries())
+    if (ids !== undefined) await put(keys.testSetPart(of, "in-parts", at), { entity: { S: "TEST_SET_PART" }, ids });
+}
+
+const [file] = process.argv.slice(2);
+if (file === undefined) throw new Error("say where to: node test/golden/items/record.ts test/golden/items/v2.jsonl");
+const service = await startService();
+try {
+  await aQueue(service);
+  await someTests(service);
+  await aSetInParts(service);
+  const { Items = [] } = await service.table.client.send(new ScanCommand({ TableName: service.table.name }));
+  writeFileSync(file, toText(Items));
+  process.stdout.write(`${Items.length} items\n`);
+} finally {
+  await service.stop();
+}
