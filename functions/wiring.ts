@@ -17,6 +17,8 @@ import { queueStore } from "../shared/table/queue-store.ts";
 import { targetsStore } from "../shared/table/targets-store.ts";
 import { type TokenStore, tokenStore } from "../shared/table/tokens.ts";
 import { crashPoints } from "./crash-points.ts";
+import { type PartsOf, tableOnly } from "./parts.ts";
+import { putIn, thatWasPutIn } from "./put-in.ts";
 
 /** Everything a function may need. */
 export type Wiring = EndpointPorts &
@@ -51,14 +53,12 @@ export function wired({ table, log, blobs, uploads, hosts, worker }: Parts): Wir
   };
 }
 
+/** The local server and tests put theirs in before the first request. */
+export const useWiring = putIn;
+
 let made: Wiring | undefined;
 
-/** The local server and tests put theirs in before the first request. */
-export const useWiring = (wiring: Wiring): void => {
-  made = wiring;
-};
-
-export function wiring(): Wiring {
-  if (made === undefined) throw new Error("nothing is wired: start the service with npm start");
-  return made;
+/** Made of the function's environment, once per cold start. */
+export function wiring(parts: PartsOf = tableOnly): Wiring {
+  return thatWasPutIn() ?? (made ??= wired(parts(process.env)));
 }

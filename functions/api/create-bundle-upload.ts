@@ -1,5 +1,6 @@
 import { ok } from "../../shared/kernel/result.ts";
 import { announceBundle } from "../../shared/test-health/app/bundles.ts";
+import { withBucket } from "../bucket.ts";
 import { serve } from "../serve.ts";
 import { repositoryOf } from "../test-health.ts";
 
@@ -8,4 +9,4 @@ export const handler = serve("create-bundle-upload", async ({ input, principal }
   if (!of.ok) return of;
   const { id, url, key } = await announceBundle(app, of.value);
   return ok({ id, idV2: id, url, key });
-});
+}, withBucket);

@@ -2,6 +2,7 @@ import { commitSha } from "../../shared/kernel/ids.ts";
 import { ok } from "../../shared/kernel/result.ts";
 import { toRfc3339 } from "../../shared/kernel/time.ts";
 import { grantUpload } from "../../shared/queue/app/uploads.ts";
+import { withBucket } from "../bucket.ts";
 import { keyOf } from "../present.ts";
 import { serve } from "../serve.ts";
 
@@ -9,4 +10,4 @@ export const handler = serve("create-impacted-targets-upload", async ({ input, p
   const { number, sha } = input.pr;
   const granted = await grantUpload(app, { key: keyOf(principal.org, input), prNumber: number, sha: commitSha(sha) });
   return granted.ok ? ok({ ...granted.value, expiresAt: toRfc3339(granted.value.expiresAt) }) : granted;
-});
+}, withBucket);

@@ -4,6 +4,7 @@ import { commitSha, type QueueKey } from "../../shared/kernel/ids.ts";
 import { fail, ok } from "../../shared/kernel/result.ts";
 import { setTargets, type TargetsSet } from "../../shared/queue/app/targets.ts";
 import { readUpload } from "../../shared/queue/app/uploads.ts";
+import { withBucket } from "../bucket.ts";
 import { keyOf, recordedAs } from "../present.ts";
 import { serve } from "../serve.ts";
 import type { Wiring } from "../wiring.ts";
@@ -16,7 +17,7 @@ export const handler = serve("set-impacted-targets", async ({ input, principal, 
   const asked = { key, prNumber: number, sha: sha === undefined ? undefined : commitSha(sha), targets: targets.value };
   const done = await setTargets(app, asked, recordedAs(receipt, present));
   return done.ok ? ok(present(done.value)) : done;
-});
+}, withBucket);
 
 async function uploaded(app: Wiring, key: QueueKey, { pr, uploadId }: RequestOf<"set-impacted-targets">) {
   const issues = [{ path: "pr.sha", message: "is needed with uploadId" }];

@@ -10,9 +10,10 @@ import { hashToken, parseToken } from "../../shared/auth/token-format.ts";
 import { type Principal, toAuthorizerContext } from "../../shared/http/authorizer-answer.ts";
 import type { Clock } from "../../shared/kernel/time.ts";
 import { isLive, type TokenRecord, type TokenStore } from "../../shared/table/tokens.ts";
-import { wiring } from "../wiring.ts";
+import { work } from "../work.ts";
 
 type Ports = { readonly tokens: Pick<TokenStore, "findByHash">; readonly clock: Clock };
+type Asked = Pick<APIGatewayRequestAuthorizerEventV2, "headers">;
 type Context = ReturnType<typeof toAuthorizerContext> | Record<string, never>;
 export type AuthorizerAnswer = WithContext<Context>;
 
@@ -34,9 +35,9 @@ async function principal(sent: string, { tokens, clock }: Ports): Promise<Princi
 
 export const authorizer =
   (ports: () => Promise<Ports> | Ports) =>
-  async (event: Pick<APIGatewayRequestAuthorizerEventV2, "headers">): Promise<AuthorizerAnswer> => {
+  async (event: Asked): Promise<AuthorizerAnswer> => {
     const found = await principal(event.headers?.["x-api-token"] ?? "", await ports());
     return { isAuthorized: true, context: found === undefined ? {} : toAuthorizerContext(found) };
   };
 
-export const handler = authorizer(wiring);
+export const handler = work<Asked, AuthorizerAnswer>((app, event) => authorizer(() => app)(event));

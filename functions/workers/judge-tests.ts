@@ -1,5 +1,5 @@
 /** Every minute (locally every few seconds): judges the tests of repositories that something came in for, or time has. */
 import { judgeDue } from "../../shared/test-health/app/judge.ts";
-import { wiring } from "../wiring.ts";
+import { work } from "../work.ts";
 
-export const handler = (): Promise<void> => judgeDue(wiring());
+export const handler = work(judgeDue);

@@ -1,5 +1,6 @@
 /** Every minute (locally every few seconds): reads the bundles of test results that have come. */
 import { readBundles } from "../../shared/test-health/app/bundles.ts";
-import { wiring } from "../wiring.ts";
+import { withBucket } from "../bucket.ts";
+import { work } from "../work.ts";
 
-export const handler = (): Promise<void> => readBundles(wiring());
+export const handler = work(readBundles, withBucket);

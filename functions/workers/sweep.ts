@@ -1,5 +1,6 @@
 /** Every minute (locally every few seconds): heals what messages lost. */
 import { sweep } from "../../shared/queue/app/sweep.ts";
-import { wiring } from "../wiring.ts";
+import { withBucket } from "../bucket.ts";
+import { work } from "../work.ts";
 
-export const handler = (): Promise<void> => sweep(wiring());
+export const handler = work(sweep, withBucket);

@@ -15,10 +15,12 @@ import { authorise, NO_TOKEN } from "./authorise.ts";
 import type { Principal } from "./authorizer-answer.ts";
 import { bodyFile, bodyText } from "./body.ts";
 import { type Answer, type ApiEvent, type ApiHandler, requestIdOf } from "./event.ts";
-import { type AnyRun, performer } from "./perform.ts";
-import type { EndpointPorts, OpenRoute, Run, TokenRoute } from "./use-case.ts";
+import { type AnyPorts, type AnyRun, performer } from "./perform.ts";
+import type { EndpointPorts, OpenPorts, OpenRoute, Run, TokenRoute } from "./use-case.ts";
 
 type Ports = () => EndpointPorts;
+/** So long before the function's time ends a request is given up: the answer has yet to be written and logged. */
+const GIVEN_UP_EARLY_MS = 500;
 
 /** For routes that need a token. Without a principal there is no call of `run`, whatever came before. */
 export const endpoint = <R extends TokenRoute>(route: R, ports: Ports, run: Run<R>): ApiHandler =>
@@ -27,15 +29,15 @@ export const endpoint = <R extends TokenRoute>(route: R, ports: Ports, run: Run<
   );
 
 /** For the few routes that need none. */
-export const openEndpoint = <R extends OpenRoute>(route: R, ports: Ports, run: Run<R, undefined>): ApiHandler =>
+export const openEndpoint = <R extends OpenRoute>(route: R, ports: () => OpenPorts, run: Run<R, undefined>): ApiHandler =>
   lambdaOf(route, ports, async (request) => run({ ...request, principal: undefined }));
 
-function lambdaOf<R extends Route>(route: R, ports: Ports, run: AnyRun<R>): ApiHandler {
+function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<R>): ApiHandler {
   // Kept beside the event and not in it: nothing that a request carries can pass for an admission.
   const admitted = new WeakMap<ApiEvent, Principal | undefined>();
   const files = new WeakMap<ApiEvent, Uint8Array>();
   const perform = performer(route, ports, run);
-  const lambda = middyfy<ApiEvent, Answer>()
+  const lambda = middyfy<ApiEvent, Answer>(undefined, { timeoutEarlyInMillis: GIVEN_UP_EARLY_MS })
     .before(({ event }) => {
       const admission = authorise(route, event, ports().clock());
       if (!admission.ok) return faultAnswer(requestIdOf(event), admission.fault);
@@ -109,7 +111,7 @@ const INTERNAL: Fault<"INTERNAL"> = {
 };
 
 /** One line per request. The copy keeps the caller's event as it was. */
-function logged(route: Route, ports: Ports, lambda: ApiHandler): ApiHandler {
+function logged(route: Route, ports: () => OpenPorts, lambda: ApiHandler): ApiHandler {
   return async (event: ApiEvent, context: Context) => {
     const { log, clock } = ports();
     const begun = clock();

@@ -10,16 +10,19 @@ import { type Answer, type ApiEvent, header, requestIdOf } from "./event.ts";
 import { answerOnce, fingerprintOf, readKey } from "./idempotency.ts";
 import { inWords, invalid } from "./issues.ts";
 import { renderer } from "./render.ts";
-import type { EndpointPorts, EndpointRequest } from "./use-case.ts";
+import type { EndpointPorts, EndpointRequest, OpenPorts } from "./use-case.ts";
 
 export type AnyRun<R extends Route> = (
   request: EndpointRequest<R, Principal | undefined>,
 ) => Promise<Result<BodyOf<R>, ErrorCode>>;
 
+/** Without a token there are no keys either. */
+export type AnyPorts = OpenPorts & Partial<EndpointPorts>;
+
 export type Perform = (event: ApiEvent, principal: Principal | undefined, file: Uint8Array) => Promise<Answer>;
 
 /** What is left once the caller is known and the body is JSON: parse, use case, reply. */
-export function performer<R extends Route>(route: R, ports: () => EndpointPorts, run: AnyRun<R>): Perform {
+export function performer<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<R>): Perform {
   const render = renderer(route);
   return async (event, principal, file) => {
     const requestId = requestIdOf(event);
@@ -33,10 +36,11 @@ export function performer<R extends Route>(route: R, ports: () => EndpointPorts,
       return answer(requestId, 200, render(result.value, principal), { "content-type": route.media });
     };
     const key = route.writes ? header(event, "idempotency-key") : undefined;
-    if (key === undefined || principal === undefined) return work();
+    const { log, clock, idempotency } = ports();
+    if (key === undefined || principal === undefined || idempotency === undefined) return work();
     // A file is as much of the request as its query is.
     const asked = file.length === 0 ? input : [input, createHash("sha256").update(file).digest("hex")];
-    return underKey({ key, route, principal, requestId, input: asked, ports: ports() }, work);
+    return underKey({ key, route, principal, requestId, input: asked, ports: { log, clock, idempotency } }, work);
   };
 }
 

@@ -7,7 +7,9 @@ import type { Clock } from "../kernel/time.ts";
 import type { Principal } from "./authorizer-answer.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
 
-export type EndpointPorts = { readonly log: Log; readonly clock: Clock; readonly idempotency: IdempotencyStore };
+/** What every endpoint needs. */
+export type OpenPorts = { readonly log: Log; readonly clock: Clock };
+export type EndpointPorts = OpenPorts & { readonly idempotency: IdempotencyStore };
 
 export type EndpointRequest<R extends Route, Who = Principal> = {
   readonly input: InputOf<R>;

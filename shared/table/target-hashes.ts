@@ -44,7 +44,7 @@ export const digestOf = (hashes: Uint8Array): string => createHash("sha256").upd
 export const countOf = (hashes: Uint8Array): number => hashes.length / HASH_BYTES;
 
 const isInline = ({ count }: Pick<TargetSet, "count">): boolean => count * HASH_BYTES <= INLINE_BYTES_MAX;
-const blobOf = (org: OrgSlug, digest: string): string => `${org}/targets/${digest}`;
+const blobOf = (org: OrgSlug, digest: string): string => `targets/${org}/${digest}`;
 
 export type TargetHashes = {
   readonly keep: (org: OrgSlug, digest: string, hashes: Uint8Array) => Promise<void>;
