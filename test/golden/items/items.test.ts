@@ -98,8 +98,9 @@ describe.each([...goldenFiles()])("the items of %s are read by today's code", (_
     const { entries } = await queues.history(KEY, { take: 10 });
     expect(entries.map(({ prNumber, state }) => [prNumber, state])).toEqual([[1, "MERGED"]]);
     const [ended] = entries;
-    if (ended?.verifiedBy == null) throw new Error("no run");
-    expect((await queues.endedRun(KEY, ended.verifiedBy))?.outcome).toBe("SUCCEEDED");
+    const run = ended?.verifiedBy ?? undefined;
+    if (ended === undefined || run === undefined) throw new Error("no run");
+    expect((await queues.endedRun(KEY, run))?.outcome).toBe("SUCCEEDED");
     expect((await queues.timeline(KEY, 1, ended.id)).map(({ to }) => to)).toEqual([
       "MERGED",
       "TESTS_PASSED",
