@@ -65,7 +65,8 @@ export const DEFAULT_RULES: DetectionRules = {
     branches: [DEFAULT_BRANCH],
     commitsMax: 2,
     countMin: 2,
-    halfLifeDays: 7,
+    // Half of a week would do for what fails once in a hundred runs; a third of all flaky tests fail once in a thousand.
+    halfLifeDays: 14,
     apartMinutes: 20,
   },
   failureRate: {

@@ -27,7 +27,7 @@ describe("a test that fails for a commit or two and then passes", () => {
   it("is told with its numbers", () => {
     const verdict = after(".F.FF.F.");
     expect(verdict.reason).toMatch(
-      /^failed for at most 2 commits and then passed, 3 times, which count as 3\.0 with a half-life of 7 days, latest at /u,
+      /^failed for at most 2 commits and then passed, 3 times, which count as 3\.0 with a half-life of 14 days, latest at /u,
     );
     expect(verdict.evidence.map((one) => one.at)).toEqual([hour(7), hour(5), hour(2)]);
     expect(verdict.evidence[1]?.what).toMatch(/^failed on 2 commits from .* and then passed$/u);
@@ -91,10 +91,10 @@ describe("runs that lie close together have no certain order", () => {
   });
 });
 
-describe("its count halves in seven days", () => {
+describe("its count halves in fourteen days", () => {
   it("to the millisecond", () => {
-    const history = [...runs(".F."), aFailure(hour(7 * 24 + 1)), aPass(hour(7 * 24 + 2))];
-    const now = hour(7 * 24 + 2);
+    const history = [...runs(".F."), aFailure(hour(14 * 24 + 1)), aPass(hour(14 * 24 + 2))];
+    const now = hour(14 * 24 + 2);
     expect(judged(history, now, { rules: withMin(1.5) }).status).toBe("FLAKY");
     expect(judged(history, epochMs(now + 1), { rules: withMin(1.5) }).status).toBe("HEALTHY");
     expect(judged(history, now, { rules: withMin(1.500_001) }).status).toBe("HEALTHY");
@@ -102,12 +102,12 @@ describe("its count halves in seven days", () => {
 
   it("what is FLAKY stays so down to half of what it took", () => {
     const history = runs(".F.");
-    expect(judged(history, hour(2), { rules: withMin(1) }).revisitAt).toBe(epochMs(hour(2) + (day(7) - day(0)) + 1));
-    expect(judged(history, hour(7 * 24 + 2), { rules: withMin(1), previous: "FLAKY" }).status).toBe("FLAKY");
-    expect(judged(history, epochMs(hour(7 * 24 + 2) + 1), { rules: withMin(1), previous: "FLAKY" }).status).toBe(
+    expect(judged(history, hour(2), { rules: withMin(1) }).revisitAt).toBe(epochMs(hour(2) + (day(14) - day(0)) + 1));
+    expect(judged(history, hour(14 * 24 + 2), { rules: withMin(1), previous: "FLAKY" }).status).toBe("FLAKY");
+    expect(judged(history, epochMs(hour(14 * 24 + 2) + 1), { rules: withMin(1), previous: "FLAKY" }).status).toBe(
       "HEALTHY",
     );
-    expect(judged(history, hour(7 * 24), { rules: withMin(1), previous: "BROKEN" }).status).toBe("HEALTHY");
+    expect(judged(history, hour(14 * 24), { rules: withMin(1), previous: "BROKEN" }).status).toBe("HEALTHY");
   });
 
   it("nothing that never was one is kept", () => {
