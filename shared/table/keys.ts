@@ -32,7 +32,7 @@ const testParts = ({ org, repo }: Repository): readonly string[] => [org, repo.h
 const sortable = (number: number): string => String(number).padStart(10, "0");
 
 /** First parts of partition keys that belong to no organization. */
-export const WITHOUT_TENANT = ["=TOKEN", "=DUE", "=TESTS_DUE", "=BUNDLES"] as const;
+export const WITHOUT_TENANT = ["=TOKEN", "=DUE", "=TESTS_DUE", "=BUNDLES", "=WAKINGS"] as const;
 
 export const keys = {
   organization: (org: OrgSlug): Key => ({ pk: joined(org, "ORG"), sk: "ORG" }),
@@ -56,6 +56,7 @@ export const keys = {
   queue: (key: QueueKey): string => joined(...queueParts(key), "QUEUE"),
   config: (key: QueueKey): Key => ({ pk: keys.queue(key), sk: "1#CONFIG" }),
   meta: (key: QueueKey): Key => ({ pk: keys.queue(key), sk: "1#META" }),
+  window: (key: QueueKey, id: string): Key => ({ pk: keys.queue(key), sk: `1#WINDOW#${joined(id)}` }),
   entry: (key: QueueKey, prNumber: number): Key => ({ pk: keys.queue(key), sk: `2#ENTRY#${sortable(prNumber)}` }),
   run: (key: QueueKey, run: RunId): Key => ({ pk: keys.queue(key), sk: `3#RUN#${joined(run)}` }),
   inbox: (key: QueueKey, at: EpochMs, id: string): Key => ({
@@ -130,6 +131,10 @@ export const keys = {
   bundle: (id: string): Key => ({ pk: "=BUNDLES", sk: joined(id) }),
   allBundles: (): string => "=BUNDLES",
 
+  /** Schedules that are to be made or removed, of all organizations. */
+  waking: (name: string): Key => ({ pk: "=WAKINGS", sk: joined(name) }),
+  allWakings: (): string => "=WAKINGS",
+
   /** Head branch to PR number, for look-ups by `pr.branch`. */
   branchPointer: (key: QueueKey, headBranch: string): Key => ({
     pk: joined(...queueParts(key), "BRANCH", headBranch),
@@ -142,9 +147,11 @@ export const TOLD = ["3#TOLD#", "3#TOLD#\uffff"] as const;
 
 /** Bounds of a read of the live partition, both inclusive. */
 export const LIVE = {
-  /** CONFIG, META, entries. */
+  /** CONFIG, META, maintenance windows. */
+  windows: ["1#", "1#\uffff"],
+  /** CONFIG, META, windows, entries. */
   entries: ["1#", "2#\uffff"],
-  /** CONFIG, META, entries, runs. */
+  /** CONFIG, META, windows, entries, runs. */
   runs: ["1#", "3#\uffff"],
   /** All of that and the inbox: what the loop folds. */
   inbox: ["1#", "4#\uffff"],

@@ -1,7 +1,9 @@
 /** A queue's live partition: entries as requests write them, and the whole as the loop reads and commits it. */
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { EntryId, QueueKey, RunId } from "../kernel/ids.ts";
-import type { LoadedQueue, QueueStore, StoredEntry, Submission } from "../queue/app/ports.ts";
+import type { Clock, EpochMs } from "../kernel/time.ts";
+import { windowsAt } from "../maintenance/windows.ts";
+import type { LoadedQueue, QueueRecord, QueueStore, StoredEntry, Submission } from "../queue/app/ports.ts";
 import type { Asked, Entry, QueueState, Run } from "../queue/engine/types.ts";
 import type { Table } from "./client.ts";
 import { commit } from "./commit.ts";
@@ -14,16 +16,17 @@ import { recording } from "./recording.ts";
 import { getItem, getItems, query } from "./read.ts";
 import { fromRunItem } from "./run-items.ts";
 import { ABSENT, put, remove, transact, unchanged } from "./transaction.ts";
+import { windowsAmong } from "./window-store.ts";
 
 type Live = Pick<
   QueueStore,
   "load" | "view" | "commit" | "degrade" | "entry" | "submissions" | "prNumberOfBranch" | "submit" | "withdraw" | "ask"
 >;
 
-export function liveStore(table: Table): Live {
+export function liveStore(table: Table, clock: Clock): Live {
   return {
-    load: (key) => loaded(table, key, LIVE.inbox),
-    view: (key) => loaded(table, key, LIVE.runs),
+    load: (key) => loaded(table, clock, key, LIVE.inbox),
+    view: (key) => loaded(table, clock, key, LIVE.runs),
     commit: (queue, folded, now) => commit(table, queue, folded, now),
     degrade: (key, what, retryAt) => degrade(table, key, what, retryAt),
     entry: async (key, prNumber) => {
@@ -83,13 +86,13 @@ async function submissions(table: Table, key: QueueKey, numbers: readonly number
   return found;
 }
 
-async function loaded(table: Table, key: QueueKey, between: readonly [string, string]) {
+async function loaded(table: Table, clock: Clock, key: QueueKey, between: readonly [string, string]) {
   const items = await query(table, { pk: keys.queue(key), between });
   const of = (entity: string) => items.filter((item) => item["entity"] === entity);
   const [config] = of("QUEUE_CONFIG");
   const [meta] = of("QUEUE_META");
   if (config === undefined || meta === undefined) return undefined;
-  const record = fromConfigItem(config);
+  const record = withWindows(fromConfigItem(config), items, clock());
   const known = fromMetaItem(meta);
   // What an earlier queue of the same name left behind is not of this one.
   const entries = of("ENTRY")
@@ -109,6 +112,12 @@ async function loaded(table: Table, key: QueueKey, between: readonly [string, st
     inbox: of("INBOX").map(fromInboxItem),
   };
   return queue;
+}
+
+/** What is open now, and what opens next. */
+function withWindows(record: QueueRecord, items: readonly Record<string, unknown>[], now: EpochMs): QueueRecord {
+  const windows = windowsAt(windowsAmong(items, record), record.windowsClosedAt, now);
+  return { ...record, config: { ...record.config, windows } };
 }
 
 /** What the engine sees: entries that it has taken in, without the wishes that are still to be told to it. */

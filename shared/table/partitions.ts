@@ -7,6 +7,7 @@ export const PARTITIONS = {
   due: "=DUE",
   testsDue: "=TESTS_DUE",
   bundles: "=BUNDLES",
+  wakings: "=WAKINGS",
   idempotency: "*#IDEMPOTENCY#*",
   branch: "*#BRANCH#*",
   organization: "*#ORG",

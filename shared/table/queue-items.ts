@@ -18,15 +18,6 @@ const pointer = versioned(z.object({ entity: z.literal("QUEUE_POINTER"), schema:
 
 export const fromQueuePointer = (item: unknown): QueueKey => pointer.parse(item).key;
 
-const window = z.object({
-  id: z.string(),
-  action: z.enum(["DRAIN", "PAUSE"]),
-  startsAt: shapes.time,
-  endsAt: shapes.time,
-  reason: z.string().nullable(),
-  allowUrgent: z.boolean(),
-});
-
 const config = versioned(
   z.object({
     entity: z.literal("QUEUE_CONFIG"),
@@ -42,7 +33,8 @@ const config = versioned(
       allowUrgent: z.boolean(),
     }),
     holdsClearedAt: shapes.time.nullable(),
-    windows: z.array(window),
+    // Absent: never.
+    windowsClosedAt: shapes.time.nullable().default(null),
     createdAt: shapes.time,
     revision: z.number(),
     deleting: z.boolean(),
@@ -50,16 +42,18 @@ const config = versioned(
 );
 
 export function toConfigItem(record: QueueRecord) {
-  const { settings: _, operator, holdsClearedAt, windows } = record.config;
-  const { key, id, repo, patch, createdAt, revision, deleting } = record;
-  const own = { key, id, repo, patch, operator, holdsClearedAt, windows, createdAt, revision, deleting };
-  return { ...keys.config(key), entity: "QUEUE_CONFIG", schema: 1, ...own };
+  const { settings: _, operator, holdsClearedAt } = record.config;
+  const { key, id, repo, patch, windowsClosedAt, createdAt, revision, deleting } = record;
+  const own = { key, id, repo, patch, operator, holdsClearedAt, windowsClosedAt, createdAt, revision, deleting };
+  // Windows have items of their own; code of before those reads none here, but reads it.
+  return { ...keys.config(key), entity: "QUEUE_CONFIG", schema: 1, windows: [], ...own };
 }
 
+/** Without its maintenance windows, which only whoever reads all of the queue sees. */
 export function fromConfigItem(item: unknown): QueueRecord {
-  const { entity: _e, schema: _s, operator, holdsClearedAt, windows, patch, ...rest } = config.parse(item);
+  const { entity: _e, schema: _s, operator, holdsClearedAt, patch, ...rest } = config.parse(item);
   const settings = resolveSettings(patch);
-  return { ...rest, patch, config: { settings, operator, holdsClearedAt, windows } };
+  return { ...rest, patch, config: { settings, operator, holdsClearedAt, windows: [] } };
 }
 
 const totals = z.object({

@@ -1,5 +1,6 @@
 /** The queue's part of the table, as its use cases see it. */
 import type { OrgSlug, QueueKey, RepoKey } from "../kernel/ids.ts";
+import { type Clock, systemClock } from "../kernel/time.ts";
 import type { QueueStore } from "../queue/app/ports.ts";
 import type { Claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
@@ -13,15 +14,19 @@ import { fromConfigItem, fromQueuePointer, metaOf, toConfigItem, toMetaItem } fr
 import { getItem, query } from "./read.ts";
 import { recording } from "./recording.ts";
 import { ABSENT, put, remove, transact, unchanged } from "./transaction.ts";
+import { windowsRemoved } from "./window-store.ts";
 
-export const queueStore = (table: Table, who?: Claimant): QueueStore => ({
-  ...recordStore(table),
-  ...liveStore(table),
+/** The clock says which maintenance windows are open, or open next, when a queue is read. */
+export const queueStore = (table: Table, who?: Claimant, clock: Clock = systemClock): QueueStore => ({
+  ...recordStore(table, clock),
+  ...liveStore(table, clock),
   ...historyStore(table),
   ...outboxStore(table, who),
 });
 
-function recordStore(table: Table): Pick<QueueStore, "find" | "list" | "create" | "update" | "remove" | "due"> {
+type Records = Pick<QueueStore, "find" | "list" | "create" | "update" | "remove" | "due">;
+
+function recordStore(table: Table, clock: Clock): Records {
   return {
     find: async (key) => {
       const item = await getItem(table, keys.config(key));
@@ -55,6 +60,7 @@ function recordStore(table: Table): Pick<QueueStore, "find" | "list" | "create" 
         remove(table, keys.meta(key)),
         remove(table, keys.queuePointer(key)),
         remove(table, keys.due(key)),
+        ...(await windowsRemoved(table, record, clock())),
         recording(table, recorded),
       ]);
       return done === "COMMITTED" ? "REMOVED" : done;

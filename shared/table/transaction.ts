@@ -7,13 +7,18 @@ import type { TransactItem } from "./organizations.ts";
 /** A transaction holds so many items at most (AWS). */
 export const TRANSACTION_ITEMS_MAX = 100;
 
-type Condition = { readonly expression: string; readonly values?: Readonly<Record<string, unknown>> };
+type Condition = {
+  readonly expression: string;
+  readonly names?: Readonly<Record<string, string>>;
+  readonly values?: Readonly<Record<string, unknown>>;
+};
 
 const conditionOf = (condition: Condition | undefined) =>
   condition === undefined
     ? {}
     : {
         ConditionExpression: condition.expression,
+        ...(condition.names === undefined ? {} : { ExpressionAttributeNames: { ...condition.names } }),
         ...(condition.values === undefined ? {} : { ExpressionAttributeValues: { ...condition.values } }),
       };
 

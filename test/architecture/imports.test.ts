@@ -7,13 +7,21 @@ import { type Import, type Source, sourcesUnder } from "./source.ts";
  */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "shared/kernel": [],
-  "shared/schemas": ["shared/kernel"],
+  "shared/maintenance": ["shared/kernel"],
+  "shared/scheduler": ["shared/kernel"],
+  "shared/schemas": ["shared/maintenance", "shared/kernel"],
   "shared/api": ["shared/schemas", "shared/kernel"],
   "shared/http": ["shared/api", "shared/schemas", "shared/kernel"],
   "shared/auth": ["shared/kernel"],
   "shared/metrics": ["shared/kernel"],
   "shared/queue/engine": ["shared/kernel"],
-  "shared/queue/app": ["shared/queue/engine", "shared/kernel", "shared/code-host/port.ts"],
+  "shared/queue/app": [
+    "shared/queue/engine",
+    "shared/maintenance",
+    "shared/kernel",
+    "shared/code-host/port.ts",
+    "shared/scheduler/port.ts",
+  ],
   "shared/code-host": ["shared/queue/engine/types.ts", "shared/schemas", "shared/kernel"],
   "shared/test-health/junit": ["shared/kernel"],
   "shared/test-health/detect": ["shared/kernel"],
@@ -21,6 +29,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "shared/table": [
     "shared/queue/engine/types.ts",
     "shared/queue/app/ports.ts",
+    "shared/queue/app/window-ports.ts",
+    "shared/scheduler/port.ts",
+    "shared/maintenance",
     "shared/test-health/detect/history.ts",
     "shared/test-health/app/ports.ts",
     "shared/test-health/app/settings.ts",

@@ -28,7 +28,10 @@ export type QueueRecord = {
   /** As it was written, for showing; the key compares without regard to case. */
   readonly repo: RepoKey;
   readonly patch: SettingsPatch;
+  /** Its windows are those that are open or open next, where all of the queue was read; elsewhere none. */
   readonly config: QueueConfig & { readonly settings: QueueSettings };
+  /** What opened until then, an operator has closed. */
+  readonly windowsClosedAt: EpochMs | null;
   readonly createdAt: EpochMs;
   readonly revision: number;
   /** It is being deleted: nothing may be added to it. */
@@ -231,6 +234,8 @@ export const CRASH_POINTS = [
   "submit:before-write",
   "submit:after-write",
   "ask:after-write",
+  "window:after-write",
+  "waking:made",
   "advance:before-commit",
   "advance:after-commit",
   "effect:claimed",

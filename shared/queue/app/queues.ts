@@ -55,6 +55,7 @@ export async function createQueue(app: QueueApp, asked: QueueCreation, record: R
       holdsClearedAt: null,
       windows: [],
     },
+    windowsClosedAt: null,
     createdAt: now,
     revision: 1,
     deleting: false,
@@ -109,28 +110,32 @@ const heldStill = (queue: LoadedQueue, { config }: QueueRecord) =>
 function changed(app: QueueApp, queue: QueueRecord, asked: QueueChange, now: EpochMs): QueueRecord {
   const { requiredStatuses, ...others } = { ...queue.patch, ...asked.patch };
   const patch = asked.deleteRequiredStatuses === true ? others : { ...others, requiredStatuses };
-  const { operator, windows, holdsClearedAt } = queue.config;
+  const { windows, holdsClearedAt } = queue.config;
+  const closes = asked.state === "RUNNING";
   return {
     ...queue,
     patch,
     deleting: false,
+    // An operator's RUNNING ends the windows that are open; those to come stay.
+    windowsClosedAt: closes ? now : queue.windowsClosedAt,
     config: {
       settings: app.resolveSettings(patch),
-      operator: operatorAfter(operator, asked, now),
+      operator: operatorAfter(queue.config, asked, now),
       holdsClearedAt: asked.clearHold === true ? now : holdsClearedAt,
-      // An operator's RUNNING ends the windows that are open; those to come stay.
-      windows: asked.state === "RUNNING" ? windows.filter((one) => one.startsAt > now) : windows,
+      windows: closes ? windows.filter((one) => one.startsAt > now) : windows,
     },
   };
 }
 
-function operatorAfter(operator: QueueRecord["config"]["operator"], asked: QueueChange, now: EpochMs) {
+function operatorAfter({ operator, windows }: QueueRecord["config"], asked: QueueChange, now: EpochMs) {
   const { state, reason, allowUrgent, by } = asked;
   if (state === undefined)
     return { ...operator, reason: reason ?? operator.reason, allowUrgent: allowUrgent ?? operator.allowUrgent };
   const said = reason === undefined || reason === "" ? `set to ${state} by ${by}` : `${reason} (${by})`;
+  const closed = state === "RUNNING" ? windows.filter((one) => one.startsAt <= now && now < one.endsAt) : [];
+  const closing = closed.map((one) => `, which ended the maintenance window ${one.id}`).join("");
   const since = state === operator.state ? operator.since : now;
-  return { state, reason: said, since, allowUrgent: allowUrgent ?? false };
+  return { state, reason: `${said}${closing}`, since, allowUrgent: allowUrgent ?? false };
 }
 
 /** Deletes a queue in which nobody is. Marked first, so that a submission at the same moment is refused or seen. */

@@ -28,6 +28,7 @@ export const aRecord = (key: QueueKey): QueueRecord => ({
     holdsClearedAt: null,
     windows: [],
   },
+  windowsClosedAt: null,
   createdAt: NOW,
   revision: 1,
   deleting: false,

@@ -57,6 +57,7 @@ describe("keys", () => {
       keys.due(aKey),
       keys.config(aKey),
       keys.meta(aKey),
+      keys.window(aKey, "w"),
       keys.entry(aKey, 1),
       keys.run(aKey, runId("r")),
       keys.inbox(aKey, at, "i"),
@@ -80,6 +81,7 @@ describe("keys", () => {
       keys.testSettings(aKey),
       keys.testsDue(aKey),
       keys.bundle("b"),
+      keys.waking("w-start"),
     ];
     const without = made.map((key) => key.pk.split("#")[0]).filter((first) => first !== "acme");
     expect(without).toEqual([...WITHOUT_TENANT]);
