@@ -36,5 +36,7 @@ export function readEnvironment<Shape extends z.ZodObject>(shape: Shape, variabl
   const read = shape.safeParse(variables);
   if (read.success) return read.data;
   const wrong = read.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`);
-  throw new Error(`This function cannot start, its environment is wrong: ${wrong.join("; ")}. Deploy the stacks again.`);
+  throw new Error(
+    `This function cannot start, its environment is wrong: ${wrong.join("; ")}. Deploy the stacks again.`,
+  );
 }

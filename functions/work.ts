@@ -1,13 +1,19 @@
-/** One worker's Lambda: `export const handler = work((app, event) => …)`. */
+/** One worker's Lambda: `export const handler = work(queueSide, (app, event) => …)`. */
 import type { Context } from "aws-lambda";
+import { lent } from "./lent.ts";
 import { nameInvocation } from "./log.ts";
-import { type PartsOf, tableOnly } from "./parts.ts";
-import { type Wiring, wiring } from "./wiring.ts";
+import type { PartsOf } from "./parts.ts";
+import type { Side, Wiring } from "./wiring.ts";
 
 /** Schedules send events, but all that they say is that it is time: such a worker takes none. */
-export const work =
-  <Event = void, Given = void>(run: (app: Wiring, event: Event) => Promise<Given>, parts: PartsOf = tableOnly) =>
-  async (event: Event, context?: Context): Promise<Given> => {
+export function work<Names extends keyof Wiring, Event = void, Given = void>(
+  side: Side<Names>,
+  run: (app: Pick<Wiring, Names>, event: Event) => Promise<Given>,
+  parts?: PartsOf,
+) {
+  const app = lent(side, parts);
+  return async (event: Event, context?: Context): Promise<Given> => {
     nameInvocation(context);
-    return run(wiring(parts), event);
+    return run(app(), event);
   };
+}

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Metafile } from "esbuild";
+import { build, type BuildOptions, type Metafile } from "esbuild";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const FOLDERS = ["api", "workers"] as const;
@@ -39,7 +39,7 @@ export const BUNDLING = {
   outExtension: { ".js": ".mjs" },
   metafile: true,
   logLevel: "warning",
-} as const;
+} satisfies BuildOptions;
 
 type Entry = Pick<Bundle, "folder" | "id">;
 

@@ -1,11 +1,13 @@
 import type { ReplyOf } from "../../shared/api/routes.ts";
+import { testHealthRoutes } from "../../shared/api/test-health-routes.ts";
 import { ok } from "../../shared/kernel/result.ts";
 import { toRfc3339 } from "../../shared/kernel/time.ts";
 import { type TestDetails, testDetails } from "../../shared/test-health/app/tests.ts";
+import { healthSide } from "../health-side.ts";
 import { serve } from "../serve.ts";
 import { presenter, repositoryOf, shownWith } from "../test-health.ts";
 
-export const handler = serve("get-test-details", async ({ input, principal }, app) => {
+export const handler = serve(testHealthRoutes["get-test-details"], healthSide, async ({ input, principal }, app) => {
   const of = repositoryOf(principal.org, input);
   if (!of.ok) return of;
   const found = await testDetails(app, of.value, input.test_id);

@@ -1,9 +1,11 @@
+import { pullRequestRoutes } from "../../shared/api/pull-request-routes.ts";
 import { ok } from "../../shared/kernel/result.ts";
 import { listPullRequests } from "../../shared/queue/app/pull-requests.ts";
 import { entryPresenter, keyOf } from "../present.ts";
+import { queueSide } from "../queue-side.ts";
 import { serve } from "../serve.ts";
 
-export const handler = serve("list-pull-requests", async ({ input, principal }, app) => {
+export const handler = serve(pullRequestRoutes["list-pull-requests"], queueSide, async ({ input, principal }, app) => {
   const found = await listPullRequests(app, keyOf(principal.org, input), input);
   if (!found.ok) return found;
   const { nextCursor } = found.value;

@@ -1,12 +1,18 @@
+import { testHealthRoutes } from "../../shared/api/test-health-routes.ts";
 import { ok } from "../../shared/kernel/result.ts";
 import { listQuarantined } from "../../shared/test-health/app/lists.ts";
+import { healthSide } from "../health-side.ts";
 import { serve } from "../serve.ts";
 import { repositoryOf, shownWith, unhealthyPage } from "../test-health.ts";
 
-export const handler = serve("list-quarantined-tests", async ({ input, principal }, app) => {
-  const of = repositoryOf(principal.org, input);
-  if (!of.ok) return of;
-  const found = await listQuarantined(app, of.value, input.page_query);
-  if (!found.ok) return found;
-  return ok(unhealthyPage(await shownWith(app, of.value, input.repo, found.value.settings), found.value));
-});
+export const handler = serve(
+  testHealthRoutes["list-quarantined-tests"],
+  healthSide,
+  async ({ input, principal }, app) => {
+    const of = repositoryOf(principal.org, input);
+    if (!of.ok) return of;
+    const found = await listQuarantined(app, of.value, input.page_query);
+    if (!found.ok) return found;
+    return ok(unhealthyPage(await shownWith(app, of.value, input.repo, found.value.settings), found.value));
+  },
+);

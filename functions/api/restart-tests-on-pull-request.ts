@@ -1,11 +1,17 @@
+import { pullRequestRoutes } from "../../shared/api/pull-request-routes.ts";
 import { ok } from "../../shared/kernel/result.ts";
 import { restart } from "../../shared/queue/app/wishes.ts";
 import { entryPresenter, keyOf, recordedAs } from "../present.ts";
+import { queueSide } from "../queue-side.ts";
 import { serve } from "../serve.ts";
 
-export const handler = serve("restart-tests-on-pull-request", async ({ input, principal, receipt }, app) => {
-  const wish = { key: keyOf(principal.org, input), prNumber: input.pr.number, by: principal.tokenName };
-  const present = entryPresenter(input.targetBranch);
-  const done = await restart(app, wish, recordedAs(receipt, present));
-  return done.ok ? ok(present(done.value)) : done;
-});
+export const handler = serve(
+  pullRequestRoutes["restart-tests-on-pull-request"],
+  queueSide,
+  async ({ input, principal, receipt }, app) => {
+    const wish = { key: keyOf(principal.org, input), prNumber: input.pr.number, by: principal.tokenName };
+    const present = entryPresenter(input.targetBranch);
+    const done = await restart(app, wish, recordedAs(receipt, present));
+    return done.ok ? ok(present(done.value)) : done;
+  },
+);

@@ -1,25 +1,40 @@
+import { pullRequestRoutes } from "../../shared/api/pull-request-routes.ts";
 import type { ReplyOf, RequestOf } from "../../shared/api/routes.ts";
 import { targetsOfBytes } from "../../shared/http/targets.ts";
 import { commitSha, type QueueKey } from "../../shared/kernel/ids.ts";
 import { fail, ok } from "../../shared/kernel/result.ts";
+import type { QueueApp } from "../../shared/queue/app/ports.ts";
 import { setTargets, type TargetsSet } from "../../shared/queue/app/targets.ts";
 import { readUpload } from "../../shared/queue/app/uploads.ts";
 import { withBucket } from "../bucket.ts";
 import { keyOf, recordedAs } from "../present.ts";
+import { queueSide } from "../queue-side.ts";
 import { serve } from "../serve.ts";
 import type { Wiring } from "../wiring.ts";
 
-export const handler = serve("set-impacted-targets", async ({ input, principal, receipt }, app) => {
-  const key = keyOf(principal.org, input);
-  const targets = input.impactedTargets === undefined ? await uploaded(app, key, input) : ok(input.impactedTargets);
-  if (!targets.ok) return targets;
-  const { number, sha } = input.pr;
-  const asked = { key, prNumber: number, sha: sha === undefined ? undefined : commitSha(sha), targets: targets.value };
-  const done = await setTargets(app, asked, recordedAs(receipt, present));
-  return done.ok ? ok(present(done.value)) : done;
-}, withBucket);
+export const handler = serve(
+  pullRequestRoutes["set-impacted-targets"],
+  queueSide,
+  async ({ input, principal, receipt }, app) => {
+    const key = keyOf(principal.org, input);
+    const targets = input.impactedTargets === undefined ? await uploaded(app, key, input) : ok(input.impactedTargets);
+    if (!targets.ok) return targets;
+    const { number, sha } = input.pr;
+    const asked = {
+      key,
+      prNumber: number,
+      sha: sha === undefined ? undefined : commitSha(sha),
+      targets: targets.value,
+    };
+    const done = await setTargets(app, asked, recordedAs(receipt, present));
+    return done.ok ? ok(present(done.value)) : done;
+  },
+  withBucket,
+);
 
-async function uploaded(app: Wiring, key: QueueKey, { pr, uploadId }: RequestOf<"set-impacted-targets">) {
+type App = Pick<Wiring, keyof QueueApp | "uploads">;
+
+async function uploaded(app: App, key: QueueKey, { pr, uploadId }: RequestOf<"set-impacted-targets">) {
   const issues = [{ path: "pr.sha", message: "is needed with uploadId" }];
   if (pr.sha === undefined) return fail("INVALID_REQUEST", "Send the commit that the upload is for.", { issues });
   const bytes = await readUpload(app, { key, prNumber: pr.number, sha: commitSha(pr.sha) }, uploadId ?? "");

@@ -1,9 +1,11 @@
+import { testHealthRoutes } from "../../shared/api/test-health-routes.ts";
 import { ok } from "../../shared/kernel/result.ts";
 import { setQuarantine } from "../../shared/test-health/app/tests.ts";
+import { healthSide } from "../health-side.ts";
 import { serve } from "../serve.ts";
 import { repositoryOf } from "../test-health.ts";
 
-export const handler = serve("set-quarantine", async ({ input, principal }, app) => {
+export const handler = serve(testHealthRoutes["set-quarantine"], healthSide, async ({ input, principal }, app) => {
   const of = repositoryOf(principal.org, input);
   if (!of.ok) return of;
   const { test_case_id, setting } = input;

@@ -8,8 +8,9 @@ import type {
 } from "aws-lambda";
 import { hashToken, parseToken } from "../../shared/auth/token-format.ts";
 import { type Principal, toAuthorizerContext } from "../../shared/http/authorizer-answer.ts";
-import type { Clock } from "../../shared/kernel/time.ts";
-import { isLive, type TokenRecord, type TokenStore } from "../../shared/table/tokens.ts";
+import { type Clock, systemClock } from "../../shared/kernel/time.ts";
+import { isLive, type TokenRecord, type TokenStore, tokenStore } from "../../shared/table/tokens.ts";
+import type { Side } from "../wiring.ts";
 import { work } from "../work.ts";
 
 type Ports = { readonly tokens: Pick<TokenStore, "findByHash">; readonly clock: Clock };
@@ -40,4 +41,6 @@ export const authorizer =
     return { isAuthorized: true, context: found === undefined ? {} : toAuthorizerContext(found) };
   };
 
-export const handler = work<Asked, AuthorizerAnswer>((app, event) => authorizer(() => app)(event));
+const tokenSide: Side<"tokens" | "clock"> = ({ table }) => ({ tokens: tokenStore(table), clock: systemClock });
+
+export const handler = work(tokenSide, (app, event: Asked) => authorizer(() => app)(event));
