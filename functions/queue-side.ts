@@ -17,16 +17,17 @@ export const queueSide: Side<keyof QueueApp | "idempotency" | "uploads"> = ({
   uploads,
   hosts,
   worker,
+  clock = systemClock,
 }) => {
   const who = claimant(worker);
   return {
     log,
-    clock: systemClock,
+    clock,
     newId: randomUUID,
     idempotency: idempotencyStore(table, who),
     resolveSettings,
     passing: crashPoints(process.env["MAINLINE_CRASH_AT"]),
-    queues: queueStore(table, who),
+    queues: queueStore(table, who, clock),
     targets: targetsStore(table, blobs),
     uploads,
     hosts,

@@ -2,20 +2,27 @@
 import type { CodeHosts } from "../shared/code-host/port.ts";
 import type { EndpointPorts } from "../shared/http/use-case.ts";
 import type { Log } from "../shared/kernel/log.ts";
-import type { BlobStore, QueueApp } from "../shared/queue/app/ports.ts";
+import type { Clock } from "../shared/kernel/time.ts";
+import type { BlobStore } from "../shared/queue/app/ports.ts";
 import type { UploadDoor } from "../shared/queue/app/uploads.ts";
+import type { WindowApp } from "../shared/queue/app/window-ports.ts";
+import type { Scheduler } from "../shared/scheduler/port.ts";
 import { forgivenOf } from "../shared/test-health/app/forgive.ts";
 import type { BundleDoor, HealthApp } from "../shared/test-health/app/ports.ts";
 import type { Table } from "../shared/table/client.ts";
 import { type TokenStore, tokenStore } from "../shared/table/tokens.ts";
 import { healthSide } from "./health-side.ts";
+import { maintenanceSide } from "./maintenance-side.ts";
 import { putIn } from "./put-in.ts";
-import { queueSide } from "./queue-side.ts";
 
 /** Everything a function may need. */
 export type Wiring = EndpointPorts &
-  QueueApp &
-  HealthApp & { readonly tokens: TokenStore; readonly uploads: UploadDoor & BundleDoor };
+  WindowApp &
+  HealthApp & {
+    readonly tokens: TokenStore;
+    readonly uploads: UploadDoor & BundleDoor;
+    readonly scheduler: Scheduler;
+  };
 
 /** What differs between one machine and AWS. */
 export type Parts = {
@@ -26,7 +33,13 @@ export type Parts = {
   readonly hosts: CodeHosts;
   /** Set where one process at a time is this worker: what its earlier lives left half done is taken up at once. */
   readonly worker?: string;
+  /** Absent: nobody wakes a queue at the edges of its maintenance windows but the sweep. */
+  readonly scheduler?: Scheduler;
+  /** Absent: this machine's. */
+  readonly clock?: Clock;
 };
+
+const nobody: Scheduler = { put: async () => {}, remove: async () => {} };
 
 /**
  * What one function needs of it all. Whatever it does not name is not bundled with it: most of the time that a function
@@ -38,9 +51,10 @@ export const wired: Side<keyof Wiring> = (parts) => {
   const health = healthSide(parts);
   return {
     ...health,
-    ...queueSide(parts),
+    ...maintenanceSide(parts),
     forgives: (key, asked) => forgivenOf(health, { org: key.org, repo: key.repo }, asked),
     tokens: tokenStore(parts.table),
+    scheduler: parts.scheduler ?? nobody,
   };
 };
 

@@ -70,7 +70,7 @@ export async function anApplication(): Promise<TestApplication> {
     removeUpload: unreachable,
   };
   const parts = { table, log: silentLog, blobs: blobFolder(join(folder, "blobs")), uploads, hosts: () => present };
-  const app: Wiring = { ...wired(parts), clock: () => now };
+  const app: Wiring = { ...wired({ ...parts, clock: () => now }), clock: () => now };
   useWiring(app);
   let made = 0;
 
