@@ -104,7 +104,8 @@ export function uploads({ blobs, secret, origin, clock }: UploadParts): Uploads 
 } {
   const granted = (uploadId: string, form: FormData): { readonly maxBytes: number } | undefined => {
     const grant = { uploadId, maxBytes: Number(text(form, "max-bytes")), expiresAt: Number(text(form, "expires")) };
-    return equal(text(form, "signature"), signature(secret, grant)) && grant.expiresAt > clock() ? grant : undefined;
+    const isSigned = equal(text(form, "signature"), signature(secret, grant)) && text(form, "key") === uploadId;
+    return isSigned && grant.expiresAt > clock() ? grant : undefined;
   };
 
   const take = async (uploadId: string, { request, body }: Exchange): Promise<Answer> => {
