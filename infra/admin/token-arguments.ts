@@ -13,7 +13,8 @@ export const USAGE = `usage: npm run token -- create --org <slug> [--name <name>
        npm run token -- rotate --org <slug> (--name <name> | --id <id>) [--expires <date>] [--data .data]
 
 create makes the organization if it is new. Without --scopes a token has read,submit. A date is 2027-01-31 (its first
-moment in UTC) or a full 2027-01-31T12:00:00Z. Instead of --data, --table <name> uses that table on AWS.`;
+moment in UTC) or a full 2027-01-31T12:00:00Z. Instead of --data, --stage <stage> uses the table of that deployment, and
+--table <name> any table on AWS.`;
 
 /** The arguments make no sense; the message says which and why. */
 export class UsageError extends Error {
@@ -50,7 +51,12 @@ const name = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,98}[\x21-\x7e])?$/u,
   error: "must be 1 to 100 printable ASCII characters",
 });
 const enumCase = z.enum(["upper", "lower"], { error: "must be upper or lower" });
-const place = { org, data: z.string().min(1).default(".data"), table: z.string().min(3).optional() };
+const place = {
+  org,
+  data: z.string().min(1).default(".data"),
+  table: z.string().min(3).optional(),
+  stage: z.string().min(1).optional(),
+};
 const which = { name: name.optional(), id: z.string().min(1).optional() };
 
 const command = z.discriminatedUnion(
@@ -84,6 +90,7 @@ const OPTIONS = {
   expires: text,
   data: text,
   table: text,
+  stage: text,
 } as const;
 
 function split(args: readonly string[]) {
@@ -111,6 +118,8 @@ export function parseTokenCommand(args: readonly string[], now: EpochMs): TokenC
 }
 
 function check(given: TokenCommand, now: EpochMs): void {
+  if (given.table !== undefined && given.stage !== undefined)
+    throw new UsageError("say which table: either --stage or --table");
   if ("expires" in given && given.expires !== undefined && given.expires <= now)
     throw new UsageError("--expires must be in the future");
   if (given.command === "create" && given.scopes.length === 0) throw new UsageError("--scopes must name one at least");

@@ -6,15 +6,26 @@ import { openTable, type Table } from "../../shared/table/client.ts";
 import { tokenStore } from "../../shared/table/tokens.ts";
 import { CannotStart, oneLine } from "../local/cannot-start.ts";
 import { openToolTable } from "../local/data-table.ts";
+import { enter, targetOf } from "./stage.ts";
 import { parseTokenCommand, type TokenCommand, USAGE, UsageError } from "./token-arguments.ts";
 import { type Output, runTokenCommand } from "./token-commands.ts";
 
 type Opened = { readonly table: Table; readonly close: () => Promise<void> };
 
-function open({ command, data, table: name }: TokenCommand): Promise<Opened> {
-  if (name !== undefined) {
-    const table = openTable({ name, endpoint: process.env["DYNAMODB_ENDPOINT"] });
-    return Promise.resolve({ table, close: async () => table.client.destroy() });
+function onAws(name: string, region: string | undefined): Opened {
+  const table = openTable({ name, endpoint: process.env["DYNAMODB_ENDPOINT"], region });
+  return { table, close: async () => table.client.destroy() };
+}
+
+async function open({ command, data, table, stage }: TokenCommand): Promise<Opened> {
+  if (table !== undefined) return onAws(table, undefined);
+  if (stage !== undefined) {
+    const target = targetOf(stage);
+    const { client, region, isDeployed } = await enter(target);
+    client.destroy();
+    if (!isDeployed)
+      throw new CannotStart(`There is no table ${target.table} in ${region}: npm run deploy -- --stage ${stage}.`);
+    return onAws(target.table, region);
   }
   // Only `create` makes something of nothing; elsewhere a wrong --data would look like an empty organization.
   if (command !== "create" && !existsSync(data))

@@ -22,6 +22,12 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "shared/code-host/port.ts",
     "shared/scheduler/port.ts",
   ],
+  "shared/blobs": [
+    "shared/queue/app/ports.ts",
+    "shared/queue/app/uploads.ts",
+    "shared/test-health/app/ports.ts",
+    "shared/kernel",
+  ],
   "shared/code-host": ["shared/queue/engine/types.ts", "shared/schemas", "shared/kernel"],
   "shared/test-health/junit": ["shared/kernel"],
   "shared/test-health/detect": ["shared/kernel"],
@@ -101,9 +107,11 @@ describe("imports", () => {
       sources.filter((source) => source.imports.some((one) => of.test(one.specifier))).map((source) => source.path);
     expect(users(/^@middy\//u).filter((path) => !isWithin(path, "shared/http"))).toEqual([]);
     const elsewhere = users(/^@aws-sdk\/(?:client-dynamodb|lib-dynamodb)$/u).filter(
-      (path) => !isWithin(path, "shared/table") && !isWithin(path, "infra/local"),
+      // Backups and deletion are of the table as a whole: what is in it they leave to its own folder.
+      (path) => !["shared/table", "infra/local", "infra/admin"].some((place) => isWithin(path, place)),
     );
     expect(elsewhere).toEqual([]);
+    expect(users(/^@aws-sdk\/(?:client-s3|s3-)/u).filter((path) => !isWithin(path, "shared/blobs"))).toEqual([]);
   });
 
   test("zod is imported as a namespace: the named import bundles every locale", () => {

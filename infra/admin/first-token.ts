@@ -1,0 +1,25 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { SCOPES } from "../../shared/auth/scopes.ts";
+import { type ApiToken, hashToken, mintToken } from "../../shared/auth/token-format.ts";
+import type { OrgSlug } from "../../shared/kernel/ids.ts";
+import type { EpochMs } from "../../shared/kernel/time.ts";
+import type { Table } from "../../shared/table/client.ts";
+import { findOrganization } from "../../shared/table/organizations.ts";
+import { tokenStore } from "../../shared/table/tokens.ts";
+
+/** The organization and its admin token, unless it is there. Whoever has lost the token makes another by npm run token. */
+export async function firstToken(table: Table, org: OrgSlug, now: EpochMs): Promise<ApiToken | undefined> {
+  if ((await findOrganization(table, org)) !== undefined) return undefined;
+  const token = mintToken(randomBytes);
+  await tokenStore(table).add({
+    org,
+    tokenId: randomUUID(),
+    hash: hashToken(token),
+    name: "admin",
+    scopes: [...SCOPES],
+    enumCase: "upper",
+    createdAt: now,
+    expiresAt: null,
+  });
+  return token;
+}
