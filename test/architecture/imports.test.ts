@@ -102,7 +102,7 @@ describe("imports", () => {
     expect(impure.map((source) => source.path)).toEqual([]);
   });
 
-  test("only shared/http knows middy, and only shared/table speaks DynamoDB", () => {
+  test("only shared/http knows middy, only shared/table speaks DynamoDB, and only shared/blobs S3", () => {
     const users = (of: RegExp): readonly string[] =>
       sources.filter((source) => source.imports.some((one) => of.test(one.specifier))).map((source) => source.path);
     expect(users(/^@middy\//u).filter((path) => !isWithin(path, "shared/http"))).toEqual([]);
@@ -111,7 +111,10 @@ describe("imports", () => {
       (path) => !["shared/table", "infra/local", "infra/admin"].some((place) => isWithin(path, place)),
     );
     expect(elsewhere).toEqual([]);
-    expect(users(/^@aws-sdk\/(?:client-s3|s3-)/u).filter((path) => !isWithin(path, "shared/blobs"))).toEqual([]);
+    const onS3 = users(/^@aws-sdk\/(?:client-s3|s3-)/u).filter(
+      (path) => !["shared/blobs", "infra/admin"].some((place) => isWithin(path, place)),
+    );
+    expect(onS3).toEqual([]);
   });
 
   test("zod is imported as a namespace: the named import bundles every locale", () => {
