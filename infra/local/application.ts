@@ -5,6 +5,8 @@
 import * as z from "zod";
 import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
 import type { Log } from "../../shared/kernel/log.ts";
+import { systemClock } from "../../shared/kernel/time.ts";
+import { allWakings } from "../../shared/queue/app/wakings.ts";
 import type { Table } from "../../shared/table/client.ts";
 import type { Authorize } from "./authorizer-cache.ts";
 import type { BlobStore } from "./blob-folder.ts";
@@ -16,6 +18,7 @@ import type { Mapping } from "./stream-delivery.ts";
 import { insertsOf } from "./stream-record.ts";
 import { unhurried } from "./unhurried.ts";
 import type { Uploads } from "./uploads.ts";
+import { type LocalScheduler, localScheduler } from "./wakings.ts";
 import { workerName } from "./worker-name.ts";
 
 /** What the local server lends the application. */
@@ -73,6 +76,17 @@ async function authorizer(): Promise<Authorize> {
     handler({ headers: { "x-api-token": token } }, lambdaContext("authorize-token", crypto.randomUUID(), 10_000));
 }
 
+/** Wakes queues at the edges of their maintenance windows. */
+async function windowScheduler(log: Log, nudge: () => void): Promise<LocalScheduler> {
+  const name = "maintenance-window";
+  const handler = await loadFunction("workers", name, z.unknown());
+  const call = async (event: unknown): Promise<void> => {
+    await handler(event, lambdaContext(name, crypto.randomUUID(), WORKER_MS_MAX));
+    nudge();
+  };
+  return localScheduler({ call, clock: systemClock, log });
+}
+
 export async function localApplication(context: LocalContext): Promise<Application> {
   const { table, blobs, uploads, log, data, repositories, host, nudge } = context;
   let made: Wiring | undefined;
@@ -81,7 +95,8 @@ export async function localApplication(context: LocalContext): Promise<Applicati
     return made;
   };
   const git = await gitHosts({ data, repositories, host, log, app, nudge });
-  made = wired({ table, log, blobs, uploads, hosts: git.hosts, worker: workerName(data) });
+  const scheduler = await windowScheduler(log, nudge);
+  made = wired({ table, log, blobs, uploads, hosts: git.hosts, worker: workerName(data), scheduler });
   useWiring(made);
   const patience = { ms: EFFECTS_MS, most: SLOW_BATCHES_MAX, nudge };
   const effects = (await mapping("run-effects", "5#EFFECT#", log)).map((one) => ({
@@ -99,8 +114,12 @@ export async function localApplication(context: LocalContext): Promise<Applicati
       ...(await scheduled("judge-tests", EVERY_10_SECONDS, log)),
       ...(await scheduled("read-bundles", EVERY_10_SECONDS, log)),
     ],
-    recover: git.recover,
+    recover: async () => {
+      await git.recover();
+      for (const waking of await allWakings(app())) await scheduler.put(waking);
+    },
     stop: async () => {
+      await scheduler.stop();
       await Promise.all(effects.map(({ slow }) => slow.ended()));
       await git.stop();
     },

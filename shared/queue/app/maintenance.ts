@@ -10,7 +10,7 @@ import { firstOpenings, isOver, keptUntil, type MaintenanceWindow, type Opening 
 import { noQueue } from "./faults.ts";
 import type { QueueRecord, Recording } from "./ports.ts";
 import { RACED, untilUncontended } from "./retry.ts";
-import { noMoreWakings, wakingsFor } from "./wakings.ts";
+import { noMoreWakings, wakingsFor, wanting } from "./wakings.ts";
 import type { WindowApp, WindowedQueue } from "./window-ports.ts";
 
 /** Each may be due at every step of its queue. */
@@ -64,7 +64,8 @@ export async function scheduleMaintenance(app: WindowApp, asked: WindowAsked, re
     const full = await whatIsFull(app, queue, now);
     if (full !== undefined) return fail("TOO_MANY_MAINTENANCE_WINDOWS", full);
     const view = viewOf(queue.record, window, now);
-    const change = { window, wakings: wakingsFor(asked.key, window, now), gone: goneOf(queue, now) };
+    const wakings = wakingsFor(asked.key, window, queue.record.windowsClosedAt, now).map(wanting);
+    const change = { window, wakings, gone: goneOf(queue, now) };
     const done = await app.windows.set(queue.record, change, record(view));
     app.passing("window:after-write");
     return done === "SET" ? ok(view) : RACED;

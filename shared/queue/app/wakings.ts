@@ -9,17 +9,39 @@ import { firstOpenings, type MaintenanceWindow } from "../../maintenance/windows
 import { endOf, type Scheduler, startOf, type Waking } from "../../scheduler/port.ts";
 import type { StoredWaking, WakingChange, WindowApp } from "./window-ports.ts";
 
-/** At the start and at the end; of a window that recurs, whenever it begins: that call asks for the end's. */
-export function wakingsFor(key: QueueKey, { id, times }: MaintenanceWindow, now: EpochMs): readonly WakingChange[] {
-  const wanted = (name: string, when: Waking["when"]): WakingChange => ({
-    name,
-    wanted: { name, windowId: id, key, when },
-  });
-  if (times.kind === "RECURRING") return [wanted(startOf(id), { ...times, kind: "CRON" })];
-  const end = wanted(endOf(id), { kind: "AT", at: times.endsAt });
-  return times.startsAt > now ? [wanted(startOf(id), { kind: "AT", at: times.startsAt }), end] : [end];
+/** At the start and at the end; of a window that recurs, whenever it begins, and at the end while it is open. */
+export function wakingsFor(
+  key: QueueKey,
+  window: MaintenanceWindow,
+  closedAt: EpochMs | null,
+  now: EpochMs,
+): readonly Waking[] {
+  const { id: windowId, times } = window;
+  const [opening] = firstOpenings(window, closedAt, now, 1);
+  const waking = (name: string, when: Waking["when"]): Waking => ({ name, windowId, key, when });
+  if (opening === undefined) return [];
+  const starts: Waking["when"] =
+    times.kind === "ONCE" ? { kind: "AT", at: opening.startsAt } : { ...times, kind: "CRON" };
+  const end = waking(endOf(windowId), { kind: "AT", at: opening.endsAt });
+  const isOpen = opening.startsAt <= now;
+  return [
+    ...(isOpen && times.kind === "ONCE" ? [] : [waking(startOf(windowId), starts)]),
+    ...(isOpen || times.kind === "ONCE" ? [end] : []),
+  ];
 }
 
+/** All schedules that there should be: for a scheduler that remembers none. */
+export async function allWakings(app: WindowApp): Promise<readonly Waking[]> {
+  const now = app.clock();
+  const queues = await Promise.all((await app.queues.due()).map(({ key }) => app.windows.of(key)));
+  return queues
+    .filter((queue) => queue !== undefined)
+    .flatMap(({ record, windows }) =>
+      windows.flatMap((window) => wakingsFor(record.key, window, record.windowsClosedAt, now)),
+    );
+}
+
+export const wanting = (waking: Waking): WakingChange => ({ name: waking.name, wanted: waking });
 export const noMoreWakings = (id: string): readonly WakingChange[] =>
   [startOf(id), endOf(id)].map((name) => ({ name, wanted: null }));
 
@@ -33,12 +55,10 @@ export async function windowCalled(app: WindowApp, key: QueueKey, windowId: stri
     await app.windows.change(noMoreWakings(windowId));
     return;
   }
-  const now = app.clock();
-  const [opening] = firstOpenings(window, queue.record.windowsClosedAt, now, 1);
-  if (window.times.kind === "ONCE" || opening === undefined || opening.startsAt > now) return;
-  const name = endOf(windowId);
-  const when = { kind: "AT", at: opening.endsAt } as const;
-  await app.windows.change([{ name, wanted: { name, windowId, key, when } }]);
+  if (window.times.kind === "ONCE") return;
+  // The end of a window that recurs is asked for when it begins.
+  const wakings = wakingsFor(key, window, queue.record.windowsClosedAt, app.clock());
+  await app.windows.change(wakings.filter(({ name }) => name === endOf(windowId)).map(wanting));
 }
 
 /** Tells the scheduler what it has not been told yet. One that cannot be told keeps no other waiting. */
