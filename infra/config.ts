@@ -1,7 +1,7 @@
 /** What a deployment is made with. One entry of `STAGES` is one deployment; several live side by side in one account. */
 import * as z from "zod";
 import { allRoutes } from "../shared/api/routes.ts";
-import { isTimeZone } from "./time-zone.ts";
+import { declaredWindow } from "../shared/schemas/maintenance.ts";
 import { WORKERS } from "./workers.ts";
 
 /**
@@ -33,23 +33,6 @@ const arnOf = (service: string) =>
 const hostName = z.string().regex(/^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/u, {
   error: "must be a host name in lower case",
 });
-const cron = z.string().regex(/^cron\((?:\S+ ){5}\S+\)$/u, {
-  error: "must be an expression of EventBridge, such as cron(0 22 ? * FRI *)",
-});
-
-/** Opens every time that `schedule` says so, without anybody calling the API. */
-const maintenanceWindow = z.strictObject({
-  org: z.string().regex(/^[a-z0-9][a-z0-9-]{0,38}$/u),
-  repo: z.strictObject({ host: z.string().min(1), owner: z.string().min(1), name: z.string().min(1) }),
-  targetBranch: z.string().min(1),
-  action: z.enum(["drain", "pause"]).default("drain"),
-  schedule: cron,
-  timeZone: z.string().refine(isTimeZone, { error: "must be a time zone, such as Europe/Berlin" }).default("UTC"),
-  durationMinutes: z.int().min(1).max(10_080),
-  reason: z.string().max(500).optional(),
-  allowUrgent: z.boolean().default(false),
-});
-
 const override = z.strictObject({
   memoryMb: z.int().min(128).max(10_240).optional(),
   timeoutSeconds: z.int().min(1).max(900).optional(),
@@ -77,6 +60,13 @@ const settings = z
     keepsData: z.boolean().default(true),
     /** Some functions have a part of the account's concurrency for themselves, and no more than it. */
     reservesConcurrency: z.boolean().default(true),
+    /** In place of the table that is deployed: one that a backup was restored to. */
+    table: z
+      .strictObject({ name: z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/u), streamArn: arnOf("dynamodb") })
+      .refine(({ name, streamArn }) => streamArn.includes(`:table/${name}/stream/`), {
+        error: "must be a table and the ARN of its own stream",
+      })
+      .optional(),
     logRetentionDays: z.literal(RETENTION_DAYS, { error: `must be one of ${RETENTION_DAYS.join(", ")}` }).default(30),
     logLevel: z.enum(["DEBUG", "INFO", "WARN", "ERROR"]).default("INFO"),
     /** The gateway's: what exceeds it is answered 429. */
@@ -94,7 +84,8 @@ const settings = z
         hostedZone: z.strictObject({ id: z.string().regex(/^Z[A-Z0-9]+$/u), name: hostName }).optional(),
       })
       .optional(),
-    maintenanceWindows: z.array(maintenanceWindow).default([]),
+    /** They open every time that their schedule says so, without anybody calling the API. */
+    maintenanceWindows: z.array(declaredWindow).default([]),
     /** By the function's name, which is that of its file. */
     functions: z
       .record(z.string(), override)
@@ -108,7 +99,6 @@ const settings = z
   .readonly();
 
 export type Settings = z.output<typeof settings> & { readonly stage: string };
-export type DeclaredWindow = Settings["maintenanceWindows"][number];
 
 /** What whoever deploys has to mend. */
 export class ConfigError extends Error {

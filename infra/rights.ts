@@ -1,4 +1,4 @@
-/** What a function may do with the table, partition by partition. Nothing else is granted, and no `Scan` to anybody. */
+/** What a function may do with the table and the bucket. Nothing else is granted, and no `Scan` to anybody. */
 import type { Partition } from "../shared/table/partitions.ts";
 
 /** As IAM names them. A transaction needs the right to each thing that it does. */
@@ -11,3 +11,17 @@ export type TableCall =
   | "UpdateItem"
   | "DeleteItem";
 export type Rights = Readonly<Partial<Record<Partition, readonly TableCall[]>>>;
+
+export type Folder = "targets" | "uploads" | "bundles";
+export type BucketCall = "GetObject" | "PutObject" | "DeleteObject";
+/** Folders of the bucket, and what is done in each. */
+export type BucketRights = Readonly<Partial<Record<Folder, readonly BucketCall[]>>>;
+
+export type Needs = {
+  readonly table: Rights;
+  readonly bucket?: BucketRights;
+  /** Makes and removes the schedules that wake maintenance windows. */
+  readonly schedules?: true;
+};
+
+export const NOTHING: Needs = { table: {} };

@@ -1,10 +1,10 @@
 /**
- * The functions that no request calls: what wakes each, and what it needs. Read by the stacks, and by the local server
+ * The functions that no request calls: what wakes each, and what it takes. Read by the stacks, and by the local server
  * for its stream mappings and schedules.
  */
 
 export type Trigger =
-  /** Items that are inserted with this beginning of their sort key. */
+  /** Items that are inserted with this beginning of their sort key; so many partitions at the same time. */
   | { readonly kind: "stream"; readonly skPrefix: string; readonly batchSize: number; readonly atOnce: number }
   /** On one machine every ten seconds. */
   | { readonly kind: "every-minute" }
@@ -13,78 +13,50 @@ export type Trigger =
   /** Called at times that somebody set, and by rules that somebody made. */
   | { readonly kind: "scheduler" };
 
-export type Worker = {
+export type Worker<Name extends string = string> = {
   /** Also the name of its file in functions/workers. */
-  readonly name: string;
+  readonly name: Name;
   readonly trigger: Trigger;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly reservedConcurrency?: number;
-  /** Folders of the bucket, and what it does there. */
-  readonly bucket: BucketRights;
 };
 
-export type Folder = "targets" | "uploads" | "bundles";
-export type BucketRights = Readonly<Partial<Record<Folder, readonly ("GetObject" | "PutObject" | "DeleteObject")[]>>>;
-
 export const WORKERS = [
-  {
-    name: "authorize-token",
-    trigger: { kind: "authorizer" },
-    // Every request that is not in the gateway's cache waits for it.
-    timeoutSeconds: 5,
-    memoryMb: 512,
-    bucket: {},
-  },
+  // Every request that is not in the gateway's cache waits for it.
+  { name: "authorize-token", trigger: { kind: "authorizer" }, timeoutSeconds: 5, memoryMb: 512 },
   {
     name: "advance-queue",
     trigger: { kind: "stream", skPrefix: "4#INBOX#", batchSize: 25, atOnce: 10 },
     timeoutSeconds: 60,
     memoryMb: 1024,
-    bucket: {},
   },
   {
     name: "run-effects",
-    // A queue whose code host is slow keeps no other waiting: each of ten has queues of its own.
-    trigger: { kind: "stream", skPrefix: "5#EFFECT#", batchSize: 10, atOnce: 10 },
+    // A queue whose code host is slow keeps few others waiting.
+    trigger: { kind: "stream", skPrefix: "5#EFFECT#", batchSize: 25, atOnce: 10 },
     // As long as an effect is claimed for: one that takes longer is somebody else's by then.
     timeoutSeconds: 120,
     memoryMb: 1024,
-    bucket: { targets: ["GetObject", "PutObject"] },
   },
-  {
-    name: "sweep",
-    trigger: { kind: "every-minute" },
-    timeoutSeconds: 300,
-    memoryMb: 1024,
-    // A sweep that takes longer than a minute is joined by one more, not by one for each minute.
-    reservedConcurrency: 2,
-    bucket: { targets: ["GetObject", "PutObject"] },
-  },
+  // What takes longer than its minute is joined by one more of its kind, and not by one for each minute.
+  { name: "sweep", trigger: { kind: "every-minute" }, timeoutSeconds: 300, memoryMb: 1024, reservedConcurrency: 2 },
   {
     name: "judge-tests",
     trigger: { kind: "every-minute" },
     timeoutSeconds: 300,
     memoryMb: 1024,
     reservedConcurrency: 2,
-    bucket: {},
   },
   {
     name: "read-bundles",
     trigger: { kind: "every-minute" },
     timeoutSeconds: 300,
-    // A bundle of 256 MiB and what is in it are in memory at once.
+    // A bundle of 256 MiB and a report out of it are in memory at once.
     memoryMb: 3008,
     reservedConcurrency: 2,
-    bucket: { bundles: ["GetObject", "DeleteObject"] },
   },
-  {
-    name: "maintenance-window",
-    trigger: { kind: "scheduler" },
-    timeoutSeconds: 60,
-    memoryMb: 512,
-    bucket: {},
-  },
+  { name: "maintenance-window", trigger: { kind: "scheduler" }, timeoutSeconds: 60, memoryMb: 512 },
 ] as const satisfies readonly Worker[];
 
 export type WorkerName = (typeof WORKERS)[number]["name"];
