@@ -29,7 +29,12 @@ async function run(): Promise<void> {
   try {
     await bundleFunctions(bundles);
     const codeOf: CodeOf = (folder, name) => Code.fromAsset(join(bundles, folder, name));
-    for (const one of settings) service(app, { settings: one, codeOf }, environmentOf(one));
+    // Said by `npm run destroy` alone, of a stage whose data is not to be kept any longer.
+    const deletesData = stages.parse(app.node.tryGetContext("deletesData"));
+    for (const one of settings) {
+      const keepsData = one.keepsData && one.stage !== deletesData;
+      service(app, { settings: { ...one, keepsData }, codeOf }, environmentOf(one));
+    }
     app.synth();
   } finally {
     rmSync(bundles, { recursive: true, force: true });

@@ -12,6 +12,8 @@ export type Target = {
   readonly region: string | undefined;
   /** Table and bucket outlive the stacks. */
   readonly keepsData: boolean;
+  /** The table is one that a backup was restored to. */
+  readonly isRestored: boolean;
 };
 
 export const stackNameOf = (stage: string, stack: string): string => `mainline-${stage}-${stack}`;
@@ -19,7 +21,7 @@ export const stackNameOf = (stage: string, stack: string): string => `mainline-$
 export function targetOf(stage: string): Target {
   try {
     const { region, keepsData, table } = settingsOf(stage);
-    return { stage, table: table?.name ?? `mainline-${stage}`, region, keepsData };
+    return { stage, table: table?.name ?? `mainline-${stage}`, region, keepsData, isRestored: table !== undefined };
   } catch (error) {
     throw error instanceof ConfigError ? new CannotStart(error.message) : error;
   }

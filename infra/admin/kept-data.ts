@@ -1,17 +1,11 @@
-/** What a deployment leaves behind on purpose: its table and its bucket. */
+/** What a stack does not delete by itself: what is in its bucket, and a table that is not its own. */
 import {
   DeleteTableCommand,
   type DynamoDBClient,
   UpdateTableCommand,
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
-import {
-  DeleteBucketCommand,
-  DeleteObjectsCommand,
-  ListBucketsCommand,
-  ListObjectsV2Command,
-  type S3Client,
-} from "@aws-sdk/client-s3";
+import { DeleteObjectsCommand, ListBucketsCommand, ListObjectsV2Command, type S3Client } from "@aws-sdk/client-s3";
 import { CannotStart } from "../local/cannot-start.ts";
 import { stackNameOf } from "./stage.ts";
 
@@ -47,8 +41,4 @@ export async function emptyBucket(s3: S3Client, Bucket: string): Promise<number>
       throw new CannotStart(`${Bucket} cannot be emptied: ${first.Message ?? first.Code ?? "?"}`);
     removed += Objects.length;
   }
-}
-
-export async function deleteBucket(s3: S3Client, Bucket: string): Promise<void> {
-  await s3.send(new DeleteBucketCommand({ Bucket }));
 }
