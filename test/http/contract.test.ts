@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { allRoutes } from "../../shared/api/routes.ts";
 import type { Route } from "../../shared/api/route.ts";
+import { maintenanceWindow } from "../../shared/schemas/maintenance.ts";
 import { contractProblems, documentedPaths, errorOf } from "../support/contract.ts";
 import { eventually } from "../support/eventually.ts";
 import { aGate, type Gate } from "../support/gate.ts";
@@ -11,6 +12,8 @@ let service: Service;
 let gate: Gate;
 let queue: QueueClient;
 let head = "";
+let windowId: unknown;
+const inADay = (): string => new Date(Date.now() + 86_400_000).toISOString();
 beforeAll(async () => {
   [service, gate] = await Promise.all([aService(), aGate()]);
   const made = await service.queue({ name: "Acme/App", checks: { unit: gate.command } });
@@ -19,6 +22,8 @@ beforeAll(async () => {
   made.repo.pullRequest(2, { files: { "b.txt": "1\n" } });
   await queue.submit(1);
   await queue.reaches(1, "TESTING");
+  const window = { action: "pause", startsAt: inADay(), durationMinutes: 5 };
+  ({ windowId } = maintenanceWindow.parse((await queue.asks("/scheduleMaintenance", window)).body));
 });
 afterAll(async () => {
   await Promise.all([service.stop(), gate.stop()]);
@@ -41,6 +46,9 @@ const FIELDS: Readonly<Record<string, () => Fields>> = {
   "/updateQueue": () => ({ batchingRules: [{ targetPattern: "x", policy: "isolate" }] }),
   "/deleteQueue": () => ({ targetBranch: "created" }),
   "/listQueues": () => ({}),
+  "/scheduleMaintenance": () => ({ action: "drain", startsAt: inADay(), durationMinutes: 5 }),
+  "/listMaintenanceWindows": () => ({}),
+  "/cancelMaintenance": () => ({ windowId }),
 };
 const QUEUE_PATHS = Object.keys(FIELDS);
 const bodyOf = (path: string): Fields => ({ ...queue.at, ...FIELDS[path]?.() });
@@ -315,17 +323,16 @@ function tokenWithout(scope: string): Promise<string> {
 }
 
 describe("another organization's queue", () => {
-  it.each(QUEUE_PATHS.filter((path) => !["/createQueue", "/listQueues", "/deleteQueue"].includes(path)))(
-    "%s answers exactly as for one that does not exist",
-    async (path) => {
-      const other = service.as(await otherToken());
-      const theirs = await other(path, bodyOf(path));
-      const nobodys = await other(path, { ...bodyOf(path), targetBranch: "nobodys" });
-      expect([theirs.status, errorOf(theirs).code]).toEqual([404, "QUEUE_NOT_FOUND"]);
-      const { message } = errorOf(nobodys);
-      expect(errorOf(theirs).message).toBe(message.replaceAll("nobodys", "main"));
-    },
-  );
+  it.each(
+    QUEUE_PATHS.filter((path) => !["/createQueue", "/listQueues", "/deleteQueue", "/cancelMaintenance"].includes(path)),
+  )("%s answers exactly as for one that does not exist", async (path) => {
+    const other = service.as(await otherToken());
+    const theirs = await other(path, bodyOf(path));
+    const nobodys = await other(path, { ...bodyOf(path), targetBranch: "nobodys" });
+    expect([theirs.status, errorOf(theirs).code]).toEqual([404, "QUEUE_NOT_FOUND"]);
+    const { message } = errorOf(nobodys);
+    expect(errorOf(theirs).message).toBe(message.replaceAll("nobodys", "main"));
+  });
 
   it("is in nobody's list but its own, and cannot be deleted", async () => {
     const other = service.as(await otherToken());
