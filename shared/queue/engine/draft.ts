@@ -59,6 +59,8 @@ export class Draft extends ThawedQueue {
   private track: Track | undefined;
   private clearing: ReadonlyMap<EntryId, Run> | undefined;
   private readonly standings = new Map<RunId, Standing>();
+  /** Who is likely to land: found by states.ts, forgotten when an entry or a run changes. */
+  readonly likely = new Map<EntryId, boolean>();
   private index: RunIndex;
 
   constructor(state: QueueState, now: EpochMs) {
@@ -127,6 +129,7 @@ export class Draft extends ThawedQueue {
     this.lined = undefined;
     this.clearing = undefined;
     this.standings.clear();
+    this.likely.clear();
   }
 
   runsOf(id: EntryId): readonly Run[] {
@@ -141,6 +144,7 @@ export class Draft extends ThawedQueue {
   setEntry(entry: Entry): void {
     const before = this.entries.get(entry.id);
     this.entries.set(entry.id, entry);
+    this.likely.clear();
     this.writes += 1;
     this.changedEntries.add(entry.id);
     if (
@@ -162,6 +166,7 @@ export class Draft extends ThawedQueue {
     this.runs.set(run.id, run);
     this.changedRuns.add(run.id);
     this.clearing = undefined;
+    this.likely.clear();
     this.writes += 1;
   }
 
@@ -178,6 +183,7 @@ export class Draft extends ThawedQueue {
     if (known !== undefined) this.index.drop(known);
     this.standings.delete(run.id);
     this.clearing = undefined;
+    this.likely.clear();
     return this.runs.delete(run.id);
   }
 

@@ -9,7 +9,7 @@ import type { Entry, QueueState, Run, Totals } from "./types.ts";
 
 /**
  * The likely path: an undecided predecessor is assumed to land, unless its run has failed (more often than not it
- * fails again) or it cannot even be merged behind one that is assumed to land.
+ * fails again; `isLikelyToLand` asks for whom it failed) or it cannot even be merged behind one that is assumed to land.
  */
 export function isAssumedToLand(draft: Pick<Draft, "entries">, entry: Entry): boolean {
   if (entry.state === "PENDING_FAILURE") return false;

@@ -31,9 +31,30 @@ export function isOnLikelyPath(draft: Draft, run: Run): boolean {
 
 /** What new tests behind it assume of an entry. */
 export function isLikelyToLand(draft: Draft, id: EntryId): boolean {
+  const known = draft.likely.get(id) ?? foundLikely(draft, id);
+  draft.likely.set(id, known);
+  return known;
+}
+
+function foundLikely(draft: Draft, id: EntryId): boolean {
   const entry = draft.entries.get(id);
   if (draft.isLanding(id) || draft.clearingRun(id) !== undefined) return true;
-  return entry !== undefined && isAssumedToLand(draft, entry);
+  return entry !== undefined && (isAssumedToLand(draft, entry) || isFailedForAnother(draft, entry));
+}
+
+/**
+ * Each of its failed tests contained one ahead that is not likely to land, and most likely failed for it: without this
+ * one change at fault would let all behind it be tested without one another. Those ahead are asked the same in turn.
+ */
+function isFailedForAnother(draft: Draft, { id, state }: Entry): boolean {
+  const failed = state === "PENDING_FAILURE" ? draft.runsOf(id).filter((run) => run.failure !== null) : [];
+  return failed.length > 0 && failed.every((run) => heldOf(draft, run).some((one) => !isLikelyToLand(draft, one)));
+}
+
+/** Those ahead that are still to land and that the run contains. */
+function heldOf(draft: Draft, run: Run): readonly EntryId[] {
+  const standing = draft.standing(run);
+  return standing.kind === "VOID" ? [] : standing.before;
 }
 
 /**

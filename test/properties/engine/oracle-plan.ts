@@ -86,11 +86,21 @@ export class Oracle {
   isLikely(id: EntryId): boolean {
     if (this.isLanding(id) || this.cleared.has(id)) return true;
     const entry = this.state.entries.get(id);
-    if (entry === undefined || entry.state === "PENDING_FAILURE") return false;
+    if (entry === undefined) return false;
+    if (entry.state === "PENDING_FAILURE") return this.isExplained(entry);
     if (entry.conflictsWith === null) return true;
     // Whom it conflicts with has landed, if it is gone: the host is still to say that it can be merged all the same.
     const opponent = this.state.entries.get(entry.conflictsWith);
     return opponent !== undefined && (!isLive(opponent) || opponent.state === "PENDING_FAILURE");
+  }
+
+  /** None of its failed tests was on likely ones alone: another of those that it held may be why. */
+  private isExplained({ id }: Entry): boolean {
+    const failed = [...this.standings].filter(([run]) => run.group.includes(id) && run.failure !== null);
+    return (
+      failed.length > 0 &&
+      failed.every(([, standing]) => standing.kind === "GOOD" && standing.before.some((other) => !this.isLikely(other)))
+    );
   }
 
   /** Those ahead that are assumed not to land, if each outcome is the likelier one. */

@@ -29,10 +29,11 @@ const URGENT = { priority: { value: 0, byDefault: false } };
 
 describe("an urgent test that is hardly needed", () => {
   it("takes a slot, and nobody takes it back", () => {
-    const queue = aLanedQueue({ concurrency: 4, retriesBeforeFailure: 1 }).opens().brings(4, "");
+    const queue = aLanedQueue({ concurrency: 5, retriesBeforeFailure: 1 }).opens().brings(4, "");
     queue.brings(1, "a", URGENT).brings(2, "a", URGENT).brings(3, "a", URGENT);
-    queue.builds(1, 2, 3).fails(1).fails(2);
+    queue.builds(1, 2, 3).fails(1).fails(2).builds(2).fails(2);
     expect(queue.contents(3)).toContain("3");
+    queue.after(1_000).event({ type: "wake" });
     expect([queue.run(3).phase, queue.runs(4)]).toEqual(["BUILDING", []]);
   });
 });
@@ -49,5 +50,26 @@ describe("a test that is hardly needed", () => {
     ]);
     // Tested so, #5 is likely to land, and #4 would be tested behind it; stopped for that, it is not.
     expect(queue.builds(5).states()[5]).toBe("TESTING");
+  });
+});
+
+describe("a failure is held", () => {
+  it("against the first that failed, and not against those whose tests held it", () => {
+    const queue = testing([1, 2, 3], { concurrency: 9, retriesBeforeFailure: 1 }).fails(1).fails(2);
+    expect(queue.states()).toMatchObject({ 1: "PENDING_FAILURE", 2: "PENDING_FAILURE" });
+    expect([queue.contents(2), queue.contents(3)]).toEqual([
+      ["1+2", "2"],
+      ["1+2+3", "2+3"],
+    ]);
+  });
+
+  it("against one of those as well, once it has failed without it", () => {
+    const queue = testing([1, 2, 3], { concurrency: 9, retriesBeforeFailure: 1 }).fails(1).fails(2);
+    expect(queue.builds(2, 3).fails(2).contents(3)).toEqual(["1+2+3", "2+3", "3"]);
+  });
+
+  it("against whoever failed without anybody that failed", () => {
+    const queue = testing([1, 2, 3], { concurrency: 9, retriesBeforeFailure: 1 }).fails(2);
+    expect(queue.contents(3)).toEqual(["1+2+3", "1+3"]);
   });
 });
