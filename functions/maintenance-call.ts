@@ -11,7 +11,17 @@ import { directCall, directEvent, windowCall } from "../shared/schemas/maintenan
 
 type Direct = z.output<typeof directCall>;
 
+/** What goes wrong is logged with what it was called with, and thrown: whoever calls tries again, then gives up. */
 export async function callMaintenance(app: WindowApp, sent: unknown, requestId: string | undefined): Promise<void> {
+  try {
+    await answer(app, sent, requestId);
+  } catch (error) {
+    app.log.error("a call for maintenance windows failed", { error: String(error), sent });
+    throw error;
+  }
+}
+
+async function answer(app: WindowApp, sent: unknown, requestId: string | undefined): Promise<void> {
   if (has(sent, "windowId")) {
     const { windowId, queue } = read(windowCall, sent);
     const key = { org: orgSlug(queue.org), repo: repoKey(queue.repo), branch: queue.branch };

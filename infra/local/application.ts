@@ -5,7 +5,6 @@
 import * as z from "zod";
 import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
 import type { Log } from "../../shared/kernel/log.ts";
-import { systemClock } from "../../shared/kernel/time.ts";
 import { allWakings } from "../../shared/queue/app/wakings.ts";
 import type { Table } from "../../shared/table/client.ts";
 import type { Authorize } from "./authorizer-cache.ts";
@@ -84,7 +83,7 @@ async function windowScheduler(log: Log, nudge: () => void): Promise<LocalSchedu
     await handler(event, lambdaContext(name, crypto.randomUUID(), WORKER_MS_MAX));
     nudge();
   };
-  return localScheduler({ call, clock: systemClock, log });
+  return localScheduler({ call, log });
 }
 
 export async function localApplication(context: LocalContext): Promise<Application> {

@@ -1,7 +1,7 @@
 /** The schedules of maintenance windows, on this machine: timers. Made anew at each start from the windows themselves. */
 import { Cron } from "croner";
 import type { Log } from "../../shared/kernel/log.ts";
-import type { Clock, EpochMs } from "../../shared/kernel/time.ts";
+import { type EpochMs, systemClock } from "../../shared/kernel/time.ts";
 import { occurrences } from "../../shared/maintenance/occurrences.ts";
 import { callOf, type Scheduler, type Waking } from "../../shared/scheduler/port.ts";
 import { oneLine } from "./cannot-start.ts";
@@ -14,11 +14,10 @@ export type LocalScheduler = Scheduler & {
 type Ports = {
   /** Calls the function for maintenance windows. */
   readonly call: (event: unknown) => Promise<unknown>;
-  readonly clock: Clock;
   readonly log: Log;
 };
 
-export function localScheduler({ call, clock, log }: Ports): LocalScheduler {
+export function localScheduler({ call, log }: Ports): LocalScheduler {
   const timers = new Map<string, Cron>();
   const running = new Set<Promise<void>>();
 
@@ -39,7 +38,7 @@ export function localScheduler({ call, clock, log }: Ports): LocalScheduler {
   };
   const arm = (waking: Waking): void => {
     remove(waking.name);
-    const at = nextOf(waking, clock());
+    const at = nextOf(waking, systemClock());
     if (at === undefined) return;
     const fire = (): void => {
       begin(waking);

@@ -234,8 +234,6 @@ export const CRASH_POINTS = [
   "submit:before-write",
   "submit:after-write",
   "ask:after-write",
-  "window:after-write",
-  "waking:made",
   "advance:before-commit",
   "advance:after-commit",
   "effect:claimed",
@@ -259,4 +257,6 @@ export const CRASH_POINTS = [
   "host:target-moved",
   "host:merge-noted",
 ] as const;
-export type CrashPoint = (typeof CRASH_POINTS)[number];
+/** Those of maintenance windows, which not every queue has. */
+export const WINDOW_CRASH_POINTS = ["window:after-write", "waking:made"] as const;
+export type CrashPoint = (typeof CRASH_POINTS | typeof WINDOW_CRASH_POINTS)[number];
