@@ -9,6 +9,7 @@ import { findOrganization } from "../../../shared/table/organizations.ts";
 import { queueStore } from "../../../shared/table/queue-store.ts";
 import { targetsStore } from "../../../shared/table/targets-store.ts";
 import { tokenStore } from "../../../shared/table/tokens.ts";
+import { windowStore } from "../../../shared/table/window-store.ts";
 import { sourcesUnder } from "../../architecture/source.ts";
 import { startTable, type TestTable } from "../../support/table.ts";
 import { entityOf, goldenFiles, type RawItem } from "./items.ts";
@@ -91,6 +92,19 @@ describe.each([...goldenFiles()])("the items of %s are read by today's code", (_
     const [effect = ""] = await queues.waitingEffects(KEY, LONG_AFTER);
     expect((await queues.claim(KEY, effect, LONG_AFTER, 1))?.effect.type).toBe("build-run");
     expect((await queues.due()).map(({ key }) => key)).toEqual([KEY]);
+  });
+
+  it("maintenance windows: once and recurring, what their schedules should be", async () => {
+    const windows = windowStore(table);
+    const times = (await windows.of(KEY))?.windows.map((one) => [one.action, one.times.kind, one.durationMinutes]);
+    expect(times).toEqual([
+      ["DRAIN", "ONCE", 60],
+      ["PAUSE", "RECURRING", 60],
+    ]);
+    const changes = await windows.changes();
+    expect(changes.map(({ wanted }) => wanted?.when.kind)).toEqual(["AT", undefined, "CRON"]);
+    const [open] = (await queueStore(table, undefined, () => THEN).load(KEY))?.record.config.windows ?? [];
+    expect(open).toMatchObject({ action: "DRAIN", startsAt: expect.any(Number) });
   });
 
   it("what has ended: the entry, its place in the history, its run, its timeline, its branch", async () => {

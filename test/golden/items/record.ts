@@ -30,6 +30,9 @@ async function aQueue(service: BenchService): Promise<void> {
   const body = Buffer.from(JSON.stringify({ ...at, mode: "PARALLEL", concurrency: 7 }));
   const headers = jsonWith({ "idempotency-key": "golden" });
   succeeded("/createQueue", await client.send("/createQueue", { body, headers }));
+  const window = { ...at, action: "drain", durationMinutes: 60 };
+  await client.post("/scheduleMaintenance", { ...window, startsAt: new Date(Date.now() + 86_400_000).toISOString() });
+  await client.post("/scheduleMaintenance", { ...window, schedule: "0 0 1 1 ? *", timeZone: "Europe/Berlin" });
   const target = async (number: number, impactedTargets: unknown): Promise<void> => {
     const pr = { number, sha: factsOf(number, KEY.branch).headSha };
     await client.post("/setImpactedTargets", { ...at, pr, impactedTargets });
