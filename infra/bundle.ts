@@ -16,6 +16,8 @@ export type Bundle = {
   readonly bytes: number;
   /** The files that something of it came from, from the root, and the bytes of each. */
   readonly inputs: ReadonlyMap<string, number>;
+  /** What it asks the place where it runs for. */
+  readonly asks: readonly string[];
 };
 
 /** Some packages are CommonJS inside and ask for `node:` modules by `require`, which a module of today lacks. */
@@ -81,5 +83,6 @@ function bundleOf({ folder, id }: Entry, outDir: string, { outputs }: Metafile):
   const output = outputs[relative(ROOT, join(path, "index.mjs"))];
   if (output === undefined) throw new Error(`functions/${folder}/${id}.ts was not bundled`);
   const inputs = Object.entries(output.inputs).map(([file, { bytesInOutput }]) => [file, bytesInOutput] as const);
-  return { folder, id, path, bytes: output.bytes, inputs: new Map(inputs) };
+  const asks = output.imports.filter(({ external }) => external === true).map(({ path: asked }) => asked);
+  return { folder, id, path, bytes: output.bytes, inputs: new Map(inputs), asks };
 }

@@ -1,6 +1,6 @@
 import { testHealthRoutes } from "../../shared/api/test-health-routes.ts";
 import { ok } from "../../shared/kernel/result.ts";
-import { announceBundle } from "../../shared/test-health/app/bundles.ts";
+import { announceBundle } from "../../shared/test-health/app/announce.ts";
 import { withBucket } from "../bucket.ts";
 import { healthSide } from "../health-side.ts";
 import { serve } from "../serve.ts";

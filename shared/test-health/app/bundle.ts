@@ -1,5 +1,6 @@
 import { ReadableStream } from "node:stream/web";
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
+import { BUNDLE_BYTES_MAX } from "./announce.ts";
 import { type ByteLimits, BundleRefused, decompressed, messageOf } from "./bundle-bytes.ts";
 import { type BundleMeta, readBundleMeta } from "./bundle-meta.ts";
 import { screened } from "./bundle-tar.ts";
@@ -22,7 +23,7 @@ export type BundleLimits = ByteLimits & {
 const MIB = 1024 * 1024;
 
 export const BUNDLE_LIMITS: BundleLimits = {
-  compressedBytesMax: 256 * MIB,
+  compressedBytesMax: BUNDLE_BYTES_MAX,
   bytesMax: 1024 * MIB,
   ratioMax: 200,
   freeBytes: MIB,

@@ -1,15 +1,14 @@
-/** Bundles of existing upload clients: announced, put where they are told to, and read by a worker. */
+/** Bundles of existing upload clients, that were announced and put where they are told to: read by a worker. */
 import { type RepoKey, repoKey } from "../../kernel/ids.ts";
-import { type EpochMs, epochMs, later, MINUTE_MS, SECOND_MS } from "../../kernel/time.ts";
-import { type Bundle as Archive, BUNDLE_LIMITS, readBundle } from "./bundle.ts";
+import { epochMs, MINUTE_MS, SECOND_MS } from "../../kernel/time.ts";
+import { OPEN_MS, uploadIdOf } from "./announce.ts";
+import { type Bundle as Archive, readBundle } from "./bundle.ts";
 import { factsOfEnvironment } from "./ci-environment.ts";
 import type { Bundle, BundleDoor, HealthApp, Repository, UploadAnswer } from "./ports.ts";
 import type { Issue } from "../junit/report.ts";
 import { isDefaultBranch } from "./settings.ts";
 import { type SentFacts, takeResults } from "./upload.ts";
 
-/** For so long the address takes the bundle. */
-export const OPEN_MS = 15 * MINUTE_MS;
 /** Whoever began to send just before the end is given time. */
 const GIVEN_UP_AFTER_MS = OPEN_MS + 5 * MINUTE_MS;
 const FAILURES_MAX = 5;
@@ -17,22 +16,6 @@ const ISSUES_MAX = 100;
 
 type App = HealthApp & { readonly uploads: BundleDoor };
 type Read = Extract<Archive, { kind: "READ" }>;
-
-export type Announced = { readonly id: string; readonly url: string; readonly key: string };
-
-/** Gives out an address for one bundle, and remembers that it is awaited. */
-export async function announceBundle(app: App, repository: Repository): Promise<Announced> {
-  const id = app.newId();
-  const [announcedAt, uploadId] = [app.clock(), uploadIdOf(id)];
-  await app.health.putRecord(repository, waiting(id, announcedAt));
-  await app.health.putBundle({ id, repository, announcedAt, failures: 0 });
-  const grant = { uploadId, maxBytes: BUNDLE_LIMITS.compressedBytesMax, expiresAt: later(announcedAt, OPEN_MS) };
-  return { id, url: await app.uploads.grantPut(grant), key: uploadId };
-}
-
-const uploadIdOf = (id: string): string => `bundle-${id}`;
-const waiting = (id: string, receivedAt: EpochMs) =>
-  ({ id, receivedAt, state: "WAITING", problem: null, facts: null, answer: null }) as const;
 
 /** Reads every bundle that has come. One that fails is tried again, and given up after some times. */
 export async function readBundles(app: App): Promise<void> {

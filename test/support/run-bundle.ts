@@ -1,0 +1,37 @@
+/**
+ * A process that loads one bundle and calls its handler with each event that it is sent, as the runtime does. What the
+ * handler says to the log goes to stdout.
+ */
+const [path = "", name = "", msMax = "10000"] = process.argv.slice(2);
+
+const module: { readonly handler?: unknown } = await import(path);
+const handler = functionOf(module.handler);
+
+function functionOf(value: unknown): (event: unknown, context: unknown) => unknown {
+  if (typeof value !== "function") throw new Error(`${path} exports no handler`);
+  return (event, context): unknown => value(event, context);
+}
+
+process.on("message", ({ event }: { readonly event: unknown }) => {
+  const until = performance.now() + Number(msMax);
+  const context = {
+    functionName: name,
+    functionVersion: "$LATEST",
+    awsRequestId: "invocation-1",
+    invokedFunctionArn: `arn:aws:lambda:eu-central-1:123456789012:function:${name}`,
+    memoryLimitInMB: "512",
+    getRemainingTimeInMillis: () => Math.round(until - performance.now()),
+  };
+  void answer(event, context);
+});
+// Connections to the table are kept, and would keep the process.
+process.on("disconnect", () => process.exit(0));
+process.send?.({ ready: true });
+
+async function answer(event: unknown, context: unknown): Promise<void> {
+  try {
+    process.send?.({ answer: (await handler(event, context)) ?? null });
+  } catch (error) {
+    process.send?.({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+}
