@@ -1,6 +1,6 @@
-/** Cron expressions as EventBridge reads them, checked here and handed to `croner`, which knows the calendar. */
-import { Cron } from "croner";
-import { type EpochMs, epochMs } from "../kernel/time.ts";
+/** Cron expressions as EventBridge reads them. */
+import type { EpochMs } from "../kernel/time.ts";
+import { compile, nextIn } from "./calendar.ts";
 import { expected, FIELDS, spelled } from "./cron-fields.ts";
 
 /** The six fields, upper case, one space between them: what EventBridge gets within `cron(…)`. */
@@ -33,31 +33,16 @@ export function readCron(text: string): CronRead {
   return problems.length > 0 ? { ok: false, problems } : { ok: true, cron: fields.join(" ") };
 }
 
-const compiled = new Map<CronText, Cron>();
+const compiled = new Map<CronText, ReturnType<typeof compile>>();
 const COMPILED_MAX = 1_000;
-
-/** As croner writes it: seconds first, every step with its range, days of the week from SUN = 1. */
-function compile(cron: CronText): Cron {
-  const known = compiled.get(cron);
-  if (known !== undefined) return known;
-  const fields = cron.split(" ").map((text, at) => {
-    const field = FIELDS[at];
-    if (field === undefined || text === "*" || text === "?") return "*";
-    return at === DAY_OF_WEEK && text === "L" ? "7" : (spelled(field, text) ?? text);
-  });
-  const options = { mode: "7-part", alternativeWeekdays: true, paused: true, utcOffset: 0 } as const;
-  const made = new Cron(`0 ${fields.join(" ")}`, options);
-  if (compiled.size >= COMPILED_MAX) compiled.clear();
-  compiled.set(cron, made);
-  return made;
-}
 
 /**
  * The next time after `wall` at which the expression holds; undefined when there is none any more. A wall is what a
- * clock on a wall shows, written as if it hung in UTC: time zones are not known here, so that no library's view of
- * hours that are skipped or repeated gets in.
+ * clock on a wall shows, written as if it hung in UTC: time zones are not known here.
  */
 export function nextWall(cron: CronText, wall: EpochMs): EpochMs | undefined {
-  const next = compile(cron).nextRun(new Date(wall));
-  return next === null ? undefined : epochMs(next.getTime());
+  const known = compiled.get(cron) ?? compile(cron.split(" "));
+  if (compiled.size >= COMPILED_MAX) compiled.clear();
+  compiled.set(cron, known);
+  return nextIn(known, wall);
 }

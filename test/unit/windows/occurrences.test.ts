@@ -1,6 +1,8 @@
+import { Cron } from "croner";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DAY_MS, type EpochMs, epochMs, HOUR_MS, later, toRfc3339 } from "../../../shared/kernel/time.ts";
+import { type Field, FIELDS, spelled } from "../../../shared/maintenance/cron-fields.ts";
 import { readCron } from "../../../shared/maintenance/cron.ts";
 import { occurrences } from "../../../shared/maintenance/occurrences.ts";
 import { everyMinute, wallClock } from "./brute-force.ts";
@@ -146,4 +148,27 @@ describe("any expression", () => {
       { numRuns: 400 },
     );
   });
+
+  it("comes when croner says, which knows the same calendar, up to the last year", () => {
+    const start = fc.integer({ min: at("2024-01-01T00:00Z"), max: at("2190-01-01T00:00Z") });
+    fc.assert(
+      fc.property(fc.oneof(daily, calendar), start, ({ text }, ms) => {
+        const fields = text.split(" ").map((field, index) => inCroner(FIELDS[index], field));
+        const options = { mode: "7-part", alternativeWeekdays: true, paused: true, utcOffset: 0 } as const;
+        const theirs = new Cron(`0 ${fields.join(" ")}`, options).nextRuns(5, new Date(ms));
+        const ours: string[] = [];
+        for (const one of occurrences({ cron: cronOf(text), timeZone: "UTC" }, epochMs(ms)))
+          if (ours.push(toRfc3339(one)) === 5) break;
+        expect(ours).toEqual(theirs.map((one) => one.toISOString()));
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
+
+/** It asks for a range with every step, and has no L for SAT. */
+function inCroner(field: Field | undefined, text: string): string {
+  if (field === undefined || text === "*" || text === "?") return "*";
+  if (text === "L") return field.name === "day of week" ? "7" : "L";
+  return spelled(field, text) ?? text;
+}
