@@ -8,6 +8,7 @@ import { send } from "./http.ts";
 import { open, tokens } from "./open.ts";
 import { paths } from "./paths.ts";
 import { aScratch, creation, removal, uses } from "./queue.ts";
+import { windows } from "./windows.ts";
 
 export type Told = (verdict: Verdict, name: string, said: string) => void;
 
@@ -51,7 +52,8 @@ export async function smoke(given: SmokeArguments, say: (line: string) => void, 
   for (const check of [...open, ...tokens]) await run(check);
   try {
     const made = await run(creation);
-    if (made.verdict === "pass") for (const check of [...uses, ...paths, ...bodies, ...doors]) await run(check);
+    if (made.verdict === "pass")
+      for (const check of [...uses, ...windows, ...paths, ...bodies, ...doors]) await run(check);
   } finally {
     await run(removal);
   }
