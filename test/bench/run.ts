@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { arithmetic } from "./arithmetic.ts";
+import { bundles } from "./bundles.ts";
 import { comparing } from "./comparing.ts";
 import { largeTargets } from "./large-targets.ts";
 import { oneRead } from "./one-read.ts";
@@ -29,6 +30,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   targets: largeTargets,
   "test-health": testHealth,
   junit: readingJUnit,
+  bundles,
 };
 
 const { values } = parseArgs({ options: { json: { type: "string" }, only: { type: "string" } } });
