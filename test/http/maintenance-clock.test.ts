@@ -119,6 +119,35 @@ describe("a window that recurs, with no call from any schedule", () => {
   });
 });
 
+describe("limits", () => {
+  it("an organization has a thousand windows that are not over, and no more", async () => {
+    const { app } = service;
+    await schedules({ startsAt: later(now(), DAY_MS) });
+    const one = await app.windows.of(key);
+    if (one === undefined) throw new Error("no queue");
+    const full = { ...app.windows, ofOrganization: async () => Array.from({ length: 1_000 }, () => one) };
+    const asked = { key, action: "PAUSE", durationMinutes: 1, by: "test" } as const;
+    const refused = await scheduleMaintenance({ ...app, windows: full }, asked, nothing);
+    expect(!refused.ok && refused.fault.code).toBe("TOO_MANY_MAINTENANCE_WINDOWS");
+    const almost = { ...app.windows, ofOrganization: async () => Array.from({ length: 999 }, () => one) };
+    expect((await scheduleMaintenance({ ...app, windows: almost }, asked, nothing)).ok).toBe(true);
+  });
+
+  it("what has been over for a week is taken away with the next window, and counts for nothing before", async () => {
+    const kept = async () => (await service.app.windows.of(key))?.windows.length;
+    for (let made = 0; made < 25; made += 1) {
+      await schedules({ durationMinutes: 1 });
+      service.passes(MINUTE_MS);
+    }
+    expect(await kept()).toBe(25);
+    service.passes(8 * DAY_MS);
+    await schedules({});
+    expect(await kept()).toBe(6);
+    await deleteQueue(service.app, key, nothing);
+    await expect(state()).rejects.toThrow("No merge queue");
+  });
+});
+
 const calls = (sent: unknown): Promise<void> => windowFunction(sent);
 const queueIn = ({ org, repo, branch }: QueueKey) => ({ org, repo, branch });
 
