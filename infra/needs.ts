@@ -1,11 +1,153 @@
+/**
+ * What each function may do with the table and the bucket: exactly what its code does. A test runs all of them through
+ * everything that they can meet, and fails for a right that is missing here and for one that nobody used.
+ */
 import type { RouteId } from "../shared/api/routes.ts";
-import { allRoutes } from "../shared/api/routes.ts";
-import { NOTHING, type Needs } from "./rights.ts";
-import { WORKERS, type WorkerName } from "./workers.ts";
-const empty = <K extends string>(names: readonly string[]) =>
-  Object.fromEntries(names.map((n) => [n, NOTHING])) as Record<K, Needs>;
-export const ENDPOINT_NEEDS = empty<RouteId>(allRoutes.map((r) => r.id));
-export const WORKER_NEEDS = empty<WorkerName>(WORKERS.map((w) => w.name));
+import { type Needs, NOTHING, type Rights, together } from "./rights.ts";
+import type { WorkerName } from "./workers.ts";
 
-export const needsOf = (name: string): Needs =>
-  (({ ...ENDPOINT_NEEDS, ...WORKER_NEEDS }) as Record<string, Needs>)[name] ?? NOTHING;
+/** A request that writes may carry an `Idempotency-Key`. */
+const KEYED: Rights = { idempotency: ["PutItem", "GetItem", "UpdateItem", "DeleteItem"] };
+/** The queue's settings, and a live entry. */
+const FOUND: Rights = { queue: ["GetItem"] };
+/** A queue with all that is live in it. */
+const VIEWED: Rights = { queue: ["Query"] };
+const LISTED: Rights = { ...VIEWED, queues: ["Query"] };
+/** The latest submission, live or ended. */
+const SUBMISSION: Rights = { queue: ["GetItem"], pullRequest: ["GetItem"] };
+const SUBMISSIONS: Rights = { queue: ["GetItem", "BatchGetItem"], pullRequest: ["GetItem", "BatchGetItem"] };
+/** A wish on an entry, or an entry itself, with the message that wakes the loop. */
+const TOLD: Rights = { queue: ["PutItem"] };
+const WINDOW_WRITTEN: Rights = together(LISTED, TOLD, { queue: ["DeleteItem"], wakings: ["PutItem"] });
+const TARGETS_KEPT: Rights = { targets: ["PutItem"], targetHashes: ["PutItem"] };
+
+const SETTINGS: Rights = { testSettings: ["GetItem"] };
+/** What uploads say of tests, counted. */
+const RESULTS: Rights = together(SETTINGS, {
+  testUploads: ["Query"],
+  failures: ["Query"],
+  testSet: ["GetItem", "BatchGetItem", "Query"],
+});
+const SOME_TESTS: Rights = { tests: ["GetItem", "BatchGetItem"] };
+const ALL_TESTS: Rights = { tests: ["Query"] };
+const TEST_CHANGED: Rights = { tests: ["GetItem", "PutItem"] };
+const UPLOAD_TAKEN: Rights = together(RESULTS, SOME_TESTS, {
+  tests: ["PutItem"],
+  testSet: ["PutItem", "UpdateItem"],
+  testSetBases: ["GetItem", "PutItem"],
+  testUpload: ["GetItem", "PutItem"],
+  testUploads: ["PutItem"],
+  failures: ["UpdateItem"],
+  testsDue: ["PutItem"],
+});
+
+const ADVANCED: Rights = together(VIEWED, {
+  queue: ["PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"],
+  due: ["PutItem", "UpdateItem"],
+  branch: ["PutItem"],
+  pullRequest: ["PutItem"],
+  history: ["PutItem"],
+  endedRun: ["PutItem"],
+  log: ["PutItem"],
+});
+const PERFORMED: Rights = together(VIEWED, FOUND, TARGETS_KEPT, RESULTS, SOME_TESTS, {
+  queue: ["PutItem", "UpdateItem", "DeleteItem"],
+  targets: ["GetItem"],
+  targetHashes: ["GetItem", "BatchGetItem"],
+  testUpload: ["GetItem"],
+});
+const DELETED: Rights = together(VIEWED, TOLD, {
+  queue: ["DeleteItem"],
+  queues: ["DeleteItem"],
+  due: ["DeleteItem"],
+  wakings: ["PutItem"],
+});
+
+const KEPT_TARGETS = ["GetObject", "PutObject"] as const;
+
+export const ENDPOINT_NEEDS: Readonly<Record<RouteId | "unknown-path", Needs>> = {
+  "submit-pull-request": {
+    table: together(KEYED, SUBMISSION, TOLD, {
+      queue: ["DeleteItem"],
+      branch: ["PutItem"],
+      targets: ["GetItem"],
+    }),
+  },
+  "cancel-pull-request": { table: together(KEYED, SUBMISSION, TOLD) },
+  "restart-tests-on-pull-request": { table: together(KEYED, SUBMISSION, TOLD) },
+  "get-submitted-pull-request": { table: together(SUBMISSION, { pullRequest: ["Query"], branch: ["GetItem"] }) },
+  "get-submitted-pull-requests": { table: SUBMISSIONS },
+  "list-pull-requests": { table: together(VIEWED, { history: ["Query"] }) },
+  "set-impacted-targets": {
+    table: together(KEYED, FOUND, TOLD, TARGETS_KEPT),
+    bucket: { uploads: ["GetObject"], targets: ["PutObject"] },
+  },
+  "create-impacted-targets-upload": { table: together(KEYED, FOUND), bucket: { uploads: ["PutObject"] } },
+  "get-merge-queue-testing-details": {
+    table: together(VIEWED, SUBMISSIONS, { endedRun: ["GetItem"], targets: ["GetItem"] }),
+  },
+  "explain-pull-request": {
+    table: together(VIEWED, SUBMISSION, { pullRequest: ["Query"], endedRun: ["GetItem"] }),
+  },
+
+  "create-queue": { table: together(KEYED, FOUND, TOLD, { queues: ["PutItem"], due: ["PutItem"] }) },
+  "get-queue": { table: VIEWED },
+  "update-queue": { table: together(KEYED, VIEWED, TOLD) },
+  "delete-queue": { table: together(KEYED, DELETED) },
+  "list-queues": { table: LISTED },
+  "get-merge-queue-metrics": { table: together(LISTED, { history: ["Query"] }) },
+
+  "schedule-maintenance": { table: together(KEYED, WINDOW_WRITTEN) },
+  "list-maintenance-windows": { table: LISTED },
+  "cancel-maintenance": { table: together(KEYED, WINDOW_WRITTEN, { queue: ["GetItem", "BatchGetItem"] }) },
+
+  "upload-test-results": { table: together(KEYED, UPLOAD_TAKEN, LISTED, { endedRun: ["GetItem"] }) },
+  "create-bundle-upload": {
+    table: together(KEYED, { bundles: ["PutItem"], testUpload: ["PutItem"] }),
+    bucket: { bundles: ["PutObject"] },
+  },
+  "get-upload": { table: { testUpload: ["GetItem"] } },
+  "list-failing-tests": { table: together(RESULTS, { tests: ["BatchGetItem"] }) },
+  "list-unhealthy-tests": { table: together(RESULTS, ALL_TESTS) },
+  "list-quarantined-tests": { table: together(RESULTS, ALL_TESTS) },
+  "get-test-details": { table: together(RESULTS, { tests: ["GetItem"] }) },
+  "get-quarantine-config": { table: together(SETTINGS, SOME_TESTS) },
+  "set-quarantine": { table: together(KEYED, TEST_CHANGED) },
+  "link-ticket-to-test-case": { table: together(KEYED, TEST_CHANGED, SETTINGS) },
+  "get-test-health-settings": { table: SETTINGS },
+  "update-test-health-settings": {
+    table: together(KEYED, SETTINGS, { testSettings: ["PutItem"], testsDue: ["PutItem"] }),
+  },
+
+  "get-status": NOTHING,
+  "get-open-api": NOTHING,
+  "unknown-path": NOTHING,
+};
+
+export const WORKER_NEEDS: Readonly<Record<WorkerName, Needs>> = {
+  "authorize-token": { table: { tokenByHash: ["GetItem"] } },
+  "advance-queue": { table: ADVANCED },
+  "run-effects": { table: PERFORMED, bucket: { targets: KEPT_TARGETS } },
+  sweep: {
+    table: together(ADVANCED, PERFORMED, DELETED, { due: ["Query"], wakings: ["Query", "DeleteItem"] }),
+    bucket: { targets: KEPT_TARGETS },
+    schedules: true,
+  },
+  "judge-tests": {
+    table: together(RESULTS, ALL_TESTS, TEST_CHANGED, { testsDue: ["Query", "PutItem", "DeleteItem"] }),
+  },
+  "read-bundles": {
+    table: together(UPLOAD_TAKEN, { testSettings: ["PutItem"], bundles: ["Query", "PutItem", "DeleteItem"] }),
+    bucket: { bundles: ["GetObject", "DeleteObject"] },
+  },
+  "maintenance-window": { table: together(WINDOW_WRITTEN, { due: ["Query"] }) },
+};
+
+const ALL: ReadonlyMap<string, Needs> = new Map([...Object.entries(ENDPOINT_NEEDS), ...Object.entries(WORKER_NEEDS)]);
+
+/** A function of which nothing is said here is not deployed. */
+export function needsOf(name: string): Needs {
+  const needs = ALL.get(name);
+  if (needs === undefined) throw new Error(`infra/needs.ts does not say what ${name} needs`);
+  return needs;
+}

@@ -25,3 +25,11 @@ export type Needs = {
 };
 
 export const NOTHING: Needs = { table: {} };
+
+export const together = (...all: readonly Rights[]): Rights => {
+  const calls = new Map<string, Set<TableCall>>();
+  for (const rights of all)
+    for (const [partition, some] of Object.entries<readonly TableCall[]>(rights))
+      calls.set(partition, new Set([...(calls.get(partition) ?? []), ...some]));
+  return Object.fromEntries([...calls].map(([partition, some]) => [partition, [...some]]));
+};

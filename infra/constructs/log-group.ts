@@ -7,7 +7,7 @@ const RETENTIONS = Object.values(RetentionDays).filter((one) => typeof one === "
 
 /** Logs are no data: they go with what wrote them. */
 export function logGroup(scope: Construct, id: string, { settings }: Deployment, logGroupName: string): LogGroup {
-  const retention = RETENTIONS.find((days) => Number(days) === settings.logRetentionDays);
+  const retention = RETENTIONS.find((days) => `${days}` === `${settings.logRetentionDays}`);
   if (retention === undefined) throw new Error(`CloudWatch keeps no log for ${settings.logRetentionDays} days`);
   return new LogGroup(scope, id, { logGroupName, retention, removalPolicy: RemovalPolicy.DESTROY });
 }

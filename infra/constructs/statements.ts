@@ -22,11 +22,18 @@ export function tableStatements({ table }: Data, rights: Rights): readonly Polic
   );
 }
 
-export const bucketStatements = ({ bucket }: Data, rights: BucketRights): readonly PolicyStatement[] =>
-  Object.entries(rights).map(
-    ([folder, calls]) =>
-      new PolicyStatement({
-        actions: calls.map((call) => `s3:${call}`),
-        resources: [`${bucket.arn}/${folder}/*`],
-      }),
-  );
+export function bucketStatements({ bucket }: Data, rights: BucketRights): readonly PolicyStatement[] {
+  const folders = Object.entries(rights);
+  const reads = folders.some(([, calls]) => calls.includes("GetObject"));
+  return [
+    ...folders.map(
+      ([folder, calls]) =>
+        new PolicyStatement({
+          actions: calls.map((call) => `s3:${call}`),
+          resources: [`${bucket.arn}/${folder}/*`],
+        }),
+    ),
+    // Whoever may not list is refused what is not there, and cannot tell that from a refusal.
+    ...(reads ? [new PolicyStatement({ actions: ["s3:ListBucket"], resources: [bucket.arn] })] : []),
+  ];
+}

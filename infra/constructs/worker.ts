@@ -11,10 +11,17 @@ import type { Data, Deployment } from "./deployment.ts";
 import { deadLetterQueue, ServiceFunction } from "./function.ts";
 import { workerAlarms } from "./alarms.ts";
 
+/** What a function needs to know to make schedules that wake maintenance windows, and what it may do with them. */
+export type WindowClock = {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly statements: () => readonly PolicyStatement[];
+};
+
 export type WorkerProps = {
   readonly deployment: Deployment;
   readonly data: Data;
   readonly worker: Worker<WorkerName>;
+  readonly clock?: WindowClock | undefined;
 };
 
 const RETRIES = 8;
@@ -24,34 +31,41 @@ const RECORD_AGE = Duration.hours(1);
 /** A function that no request calls, with the queue for what it could not do and what is alarmed about it. */
 export class WorkerFunction extends Construct {
   readonly name: WorkerName;
+  readonly trigger: Trigger;
   readonly deployment: Deployment;
   readonly service: ServiceFunction;
   readonly deadLetters: Queue;
   readonly alarms: readonly AlarmSpec[];
 
-  constructor(scope: Construct, id: string, { deployment, data, worker }: WorkerProps) {
+  constructor(scope: Construct, id: string, { deployment, data, worker, clock }: WorkerProps) {
     super(scope, id);
     const { name, trigger, timeoutSeconds, memoryMb, reservedConcurrency } = worker;
     this.name = name;
+    this.trigger = trigger;
     this.deployment = deployment;
     this.deadLetters = deadLetterQueue(this, deployment, name);
-    const isStream = trigger.kind === "stream";
+    const needs = needsOf(name);
+    const stream = trigger.kind === "stream" ? streamStatements(data.table.streamArn) : [];
+    const schedules = needs.schedules === true ? needed(clock, name) : undefined;
     this.service = new ServiceFunction(this, "Service", {
       deployment,
       data,
       folder: "workers",
       name,
-      needs: needsOf(name),
+      needs,
       timeoutSeconds,
       memoryMb,
       reservedConcurrency,
       deadLetters: this.deadLetters,
-      statements: isStream ? streamStatements(data.table.streamArn) : [],
+      environment: schedules?.environment ?? {},
+      statements: [...stream, ...(schedules?.statements() ?? [])],
     });
     this.alarms = workerAlarms(worker, this);
   }
 
-  readStream(streamArn: string, { skPrefix, batchSize, atOnce }: Extract<Trigger, { kind: "stream" }>): void {
+  readStream(streamArn: string): void {
+    if (this.trigger.kind !== "stream") throw new Error(`${this.name} reads no stream`);
+    const { skPrefix, batchSize, atOnce } = this.trigger;
     new EventSourceMapping(this, "Stream", {
       target: this.service.fn,
       eventSourceArn: streamArn,
@@ -71,6 +85,11 @@ export class WorkerFunction extends Construct {
       ],
     });
   }
+}
+
+function needed(clock: WindowClock | undefined, name: string): WindowClock {
+  if (clock === undefined) throw new Error(`${name} makes schedules, and there is nothing yet that they could call`);
+  return clock;
 }
 
 const streamStatements = (streamArn: string): readonly PolicyStatement[] => [

@@ -27,7 +27,6 @@ import { ServiceFunction } from "../constructs/function.ts";
 import { logGroup } from "../constructs/log-group.ts";
 import { needsOf } from "../needs.ts";
 import { WORKERS } from "../workers.ts";
-import type { WindowClock } from "./workers.ts";
 
 /** The gateway gives up after 30 seconds and answers in words of its own. */
 const TIMEOUT_SECONDS = 28;
@@ -64,7 +63,7 @@ export class ApiStack extends Stack {
   readonly accessLog: LogGroup;
   readonly endpoints: ReadonlyMap<string, ServiceFunction>;
 
-  constructor(scope: Construct, id: string, deployment: Deployment, data: Data, clock: WindowClock, props: StackProps) {
+  constructor(scope: Construct, id: string, deployment: Deployment, data: Data, props: StackProps) {
     super(scope, id, props);
     this.api = new HttpApi(this, "Api", { apiName: nameOf(deployment), createDefaultStage: false });
     // The names of such a log group stand in a policy of limited length, except below this prefix.
@@ -73,8 +72,7 @@ export class ApiStack extends Stack {
     this.authorizer = this.makeAuthorizer(deployment, data);
     const authorizers = this.makeAuthorizers(deployment);
     const endpoints = new Map<string, ServiceFunction>();
-    for (const route of allRoutes)
-      endpoints.set(route.id, this.endpoint(deployment, data, clock, authorizers, route).service);
+    for (const route of allRoutes) endpoints.set(route.id, this.endpoint(deployment, data, authorizers, route).service);
     endpoints.set("unknown-path", this.unknownPath(deployment, data));
     this.endpoints = endpoints;
     const { domain } = deployment.settings;
@@ -135,19 +133,16 @@ export class ApiStack extends Stack {
     };
   }
 
-  private endpoint(deployment: Deployment, data: Data, clock: WindowClock, authorizers: Authorizers, route: Route) {
-    const needs = needsOf(route.id);
-    const schedules = needs.schedules === true;
+  private endpoint(deployment: Deployment, data: Data, authorizers: Authorizers, route: Route): Endpoint {
     return new Endpoint(this, route.id, {
       deployment,
       data,
       api: this.api,
       route,
       authorizers,
-      needs,
+      needs: needsOf(route.id),
       timeoutSeconds: TIMEOUT_SECONDS,
       memoryMb: LARGE.has(route.id) ? LARGE_MEMORY_MB : MEMORY_MB,
-      ...(schedules ? { environment: clock.environment, statements: clock.statements() } : {}),
     });
   }
 

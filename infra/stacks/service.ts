@@ -22,14 +22,7 @@ export function service(app: App, deployment: Deployment, env: Environment = {})
     data,
     of("workers", "what works without being asked"),
   );
-  const api = new ApiStack(
-    app,
-    nameOf(deployment, "api"),
-    deployment,
-    data,
-    workers.clock,
-    of("api", "the API and its functions"),
-  );
+  const api = new ApiStack(app, nameOf(deployment, "api"), deployment, data, of("api", "the API and its functions"));
   const observability = new ObservabilityStack(
     app,
     nameOf(deployment, "observability"),

@@ -6,35 +6,30 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk
 import { CfnSchedule, ScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
 import { type Data, type Deployment, nameOf } from "../constructs/deployment.ts";
-import { WorkerFunction } from "../constructs/worker.ts";
+import { type WindowClock, WorkerFunction } from "../constructs/worker.ts";
 import { type DeclaredWindow, declaredSchedule } from "../../shared/schemas/maintenance.ts";
-import { WORKERS, type Worker, type WorkerName } from "../workers.ts";
-
-/** What a function needs to know to make schedules that wake windows, and may do for it. */
-export type WindowClock = {
-  readonly environment: Readonly<Record<string, string>>;
-  readonly statements: () => readonly PolicyStatement[];
-};
+import { type Trigger, WORKERS, type Worker, type WorkerName } from "../workers.ts";
 
 export class WorkersStack extends Stack {
   readonly workers: ReadonlyMap<WorkerName, WorkerFunction>;
-  readonly clock: WindowClock;
 
   constructor(scope: Construct, id: string, deployment: Deployment, data: Data, props: StackProps) {
     super(scope, id, props);
     const workers = new Map<WorkerName, WorkerFunction>();
-    const woken = WORKERS.filter((worker) => worker.trigger.kind !== "authorizer");
-    for (const worker of woken) workers.set(worker.name, this.wake(deployment, data, worker));
+    const ofKind = (kind: Trigger["kind"]): readonly Worker<WorkerName>[] =>
+      WORKERS.filter(({ trigger }) => trigger.kind === kind);
+    const make = (worker: Worker<WorkerName>, clock?: WindowClock): WorkerFunction => {
+      const made = new WorkerFunction(this, worker.name, { deployment, data, worker, clock });
+      workers.set(worker.name, made);
+      return made;
+    };
+    // First what schedules call, then who makes schedules.
+    const [called] = ofKind("scheduler").map((worker) => make(worker));
+    if (called === undefined) throw new Error("no worker is called by schedules");
+    const clock = this.windows(deployment, called);
+    for (const worker of ofKind("stream")) make(worker).readStream(data.table.streamArn);
+    for (const worker of ofKind("every-minute")) this.everyMinute(make(worker, clock));
     this.workers = workers;
-    this.clock = this.windows(deployment);
-  }
-
-  private wake(deployment: Deployment, data: Data, worker: Worker<WorkerName>): WorkerFunction {
-    const made = new WorkerFunction(this, worker.name, { deployment, data, worker });
-    const { kind } = worker.trigger;
-    if (kind === "stream") made.readStream(data.table.streamArn, worker.trigger);
-    if (kind === "every-minute") this.everyMinute(made);
-    return made;
   }
 
   /** A minute that was missed is made up for by the next one: nothing is kept to be done later. */
@@ -53,8 +48,7 @@ export class WorkersStack extends Stack {
     });
   }
 
-  private windows(deployment: Deployment): WindowClock {
-    const worker = this.worker("maintenance-window");
+  private windows(deployment: Deployment, worker: WorkerFunction): WindowClock {
     const group = new ScheduleGroup(this, "Windows", { scheduleGroupName: nameOf(deployment) });
     const role = this.schedulerRole(group, worker);
     const target = {
@@ -88,12 +82,6 @@ export class WorkersStack extends Stack {
         }),
       ],
     };
-  }
-
-  private worker(name: WorkerName): WorkerFunction {
-    const found = this.workers.get(name);
-    if (found === undefined) throw new Error(`there is no worker ${name}`);
-    return found;
   }
 
   /** May call this one function, and leave what it could not call with. */
