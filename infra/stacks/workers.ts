@@ -6,6 +6,7 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk
 import { CfnSchedule, ScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import type { Construct } from "constructs";
 import { type Data, type Deployment, nameOf } from "../constructs/deployment.ts";
+import { exception } from "../constructs/exception.ts";
 import { type WindowClock, WorkerFunction } from "../constructs/worker.ts";
 import { type DeclaredWindow, declaredSchedule } from "../../shared/schemas/maintenance.ts";
 import { type Trigger, WORKERS, type Worker, type WorkerName } from "../workers.ts";
@@ -34,12 +35,15 @@ export class WorkersStack extends Stack {
 
   /** A minute that was missed is made up for by the next one: nothing is kept to be done later. */
   private everyMinute({ name, service, deadLetters, deployment }: WorkerFunction): void {
-    service.fn.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+    const { fn } = service;
+    fn.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
+    const why = "What fails goes to the function's dead-letter queue; a destination would keep it twice.";
+    exception(fn, "Serverless-LambdaAsyncFailureDestination", why);
     new Rule(this, `${name}-EveryMinute`, {
       ruleName: nameOf(deployment, name),
       schedule: Schedule.rate(Duration.minutes(1)),
       targets: [
-        new LambdaFunction(service.fn, {
+        new LambdaFunction(fn, {
           deadLetterQueue: deadLetters,
           retryAttempts: 0,
           maxEventAge: Duration.minutes(1),
