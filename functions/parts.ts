@@ -6,7 +6,7 @@ import type { Parts } from "./wiring.ts";
 
 export type PartsOf = (variables: Variables) => Parts;
 
-/** Large values are only for functions that say so: the client of their store is as large as all else together. */
+/** Large values are only for functions that say so: the client of their store makes a bundle larger by a quarter. */
 const noBucket = async (): Promise<never> => {
   throw new Error("this function was made without the bucket: its file must hand withBucket on");
 };

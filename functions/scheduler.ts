@@ -1,11 +1,11 @@
 /** For the function that makes and removes schedules. All others are bundled without the scheduler's client. */
 import { eventBridgeScheduler } from "../shared/scheduler/event-bridge.ts";
 import { withBucket } from "./bucket.ts";
-import { readEnvironment, SCHEDULER, SERVICE } from "./environment.ts";
+import { BUCKET, readEnvironment, SCHEDULER, SERVICE } from "./environment.ts";
 import type { PartsOf } from "./parts.ts";
 
 export const withScheduler: PartsOf = (variables) => {
-  const environment = readEnvironment(SERVICE.extend(SCHEDULER.shape), variables);
+  const environment = readEnvironment(SERVICE.extend({ ...BUCKET.shape, ...SCHEDULER.shape }), variables);
   const scheduler = eventBridgeScheduler({
     group: environment.MAINLINE_SCHEDULER_GROUP,
     functionArn: environment.MAINLINE_WINDOW_FUNCTION_ARN,

@@ -37,7 +37,7 @@ function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<
   const admitted = new WeakMap<ApiEvent, Principal | undefined>();
   const files = new WeakMap<ApiEvent, Uint8Array>();
   const perform = performer(route, ports, run);
-  const lambda = middyfy<ApiEvent, Answer>(undefined, { timeoutEarlyInMillis: GIVEN_UP_EARLY_MS })
+  const lambda = middyfy<ApiEvent, Answer>({ timeoutEarlyInMillis: GIVEN_UP_EARLY_MS })
     .before(({ event }) => {
       const admission = authorise(route, event, ports().clock());
       if (!admission.ok) return faultAnswer(requestIdOf(event), admission.fault);

@@ -38,7 +38,7 @@ const WITH_BUCKET = [
   "set-impacted-targets",
   "sweep",
 ];
-const WITH_SCHEDULER = ["cancel-maintenance", "maintenance-window", "schedule-maintenance", "sweep"];
+const WITH_SCHEDULER = ["sweep"];
 const token = mintToken(randomBytes);
 
 let outDir = "";
@@ -220,7 +220,7 @@ describe("every bundle", () => {
       bundles.filter(({ inputs }) => [...inputs.keys()].some((file) => of.test(file))).map(({ id }) => id);
     expect(using(/^(?:test|infra)\//u)).toEqual([]);
     expect(using(/client-s3\//u).toSorted()).toEqual(WITH_BUCKET);
-    expect(using(/client-scheduler\//u).filter((id) => !WITH_SCHEDULER.includes(id))).toEqual([]);
+    expect(using(/client-scheduler\//u)).toEqual(WITH_SCHEDULER);
     expect(using(/prom-client\//u)).toEqual(["get-merge-queue-metrics"]);
     expect(using(/(?:saxes|htmlparser2)\//u).toSorted()).toEqual(["read-bundles", "upload-test-results"]);
     expect(using(/zod\/v4\/locales\/(?!en\.)/u)).toEqual([]);
