@@ -12,6 +12,7 @@ import { uploadsOnS3 } from "../../shared/blobs/s3-uploads.ts";
 import { silentLog } from "../../shared/kernel/log.ts";
 import { epochMs, systemClock } from "../../shared/kernel/time.ts";
 import { Unavailable } from "../../shared/kernel/unavailable.ts";
+import { eventually } from "../support/eventually.ts";
 import { BUCKET, type S3, startS3 } from "../support/s3.ts";
 import { bytes, conformsAsBlobStore, conformsAsUploadDoor, type Place, sendForm, sendPut } from "./upload-door.ts";
 
@@ -113,8 +114,13 @@ describe("what S3 promises in its own way", () => {
   });
 
   it("reads of what is too large one byte more than is allowed, and no more", async () => {
-    place.s3.place("uploads/large", Buffer.alloc(30 * 1024 * 1024));
+    place.s3.place("uploads/large", Buffer.alloc(100 * 1024 * 1024));
     expect((await place.door.readUpload("large"))?.length).toBe(20 * 1024 * 1024 + 1);
+    await eventually(
+      async () => place.s3.cut(),
+      (cut) => cut === 1,
+      { what: "the end of the connection" },
+    );
   });
 
   it("is out of reach for a moment when S3 throttles, and broken when it refuses", async () => {

@@ -17,6 +17,8 @@ export type S3 = {
   readonly objects: ReadonlyMap<string, Buffer>;
   /** `PUT uploads/x` and so on, as they came. */
   readonly requests: readonly string[];
+  /** How many answers nobody wanted to the end. */
+  readonly cut: () => number;
   /** As if somebody had put it there. */
   readonly place: (key: string, bytes: Uint8Array) => void;
   /** Every request is answered with this error until it is undefined again. */
@@ -99,6 +101,7 @@ async function formOf(request: IncomingMessage, body: Buffer) {
 export async function startS3(clock: () => number = Date.now): Promise<S3> {
   const objects = new Map<string, Buffer>();
   const requests: string[] = [];
+  let cut = 0;
   let failing: { readonly status: number; readonly code: string } | undefined;
 
   const put = (request: IncomingMessage, key: string, body: Buffer): Answer => {
@@ -137,6 +140,9 @@ export async function startS3(clock: () => number = Date.now): Promise<S3> {
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { status, body = "" } = await answerTo(request);
+    response.on("close", () => {
+      if (!response.writableFinished) cut += 1;
+    });
     response.writeHead(status, { "content-length": Buffer.byteLength(body) }).end(body);
   };
   const server = createServer((request, response) => void serve(request, response));
@@ -149,6 +155,7 @@ export async function startS3(clock: () => number = Date.now): Promise<S3> {
     endpoint: endpoint(),
     objects,
     requests,
+    cut: () => cut,
     place: (key, bytes) => void objects.set(key, Buffer.from(bytes)),
     fail: (error) => {
       failing = error;
