@@ -5,6 +5,7 @@ import { OPEN_MS, uploadIdOf } from "./announce.ts";
 import { type Bundle as Archive, readBundle } from "./bundle.ts";
 import { factsOfEnvironment } from "./ci-environment.ts";
 import type { Bundle, BundleDoor, HealthApp, Repository, UploadAnswer } from "./ports.ts";
+import { Unavailable } from "../../kernel/unavailable.ts";
 import type { Issue } from "../junit/report.ts";
 import { isDefaultBranch } from "./settings.ts";
 import { type SentFacts, takeResults } from "./upload.ts";
@@ -23,7 +24,9 @@ export async function readBundles(app: App): Promise<void> {
     try {
       await readOne(app, bundle);
     } catch (error) {
-      await failed(app, bundle, error);
+      // An outage is no reason to give a bundle up, nor is an item that only the next deployment understands.
+      if (error instanceof Unavailable) app.log.warn("a bundle of test results waits", { bundle: bundle.id });
+      else await failed(app, bundle, error);
     }
   }
 }

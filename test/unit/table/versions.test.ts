@@ -1,9 +1,12 @@
+import { zstdCompressSync } from "node:zlib";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { packTar } from "modern-tar";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { QueueKey } from "../../../shared/kernel/ids.ts";
 import { epochMs } from "../../../shared/kernel/time.ts";
 import { Unavailable } from "../../../shared/kernel/unavailable.ts";
+import { readBundles } from "../../../shared/test-health/app/bundles.ts";
 import { advanceOrDegrade } from "../../../shared/queue/app/advance.ts";
 import { sweep } from "../../../shared/queue/app/sweep.ts";
 import { type Key, keys } from "../../../shared/table/keys.ts";
@@ -122,6 +125,38 @@ describe("items of a newer version in a queue", () => {
   it("goes on by itself with the code that knows them", async () => {
     await settles(service, key);
     expect((await ask("/getSubmittedPullRequest", { pr: { number: 1 } })).status).toBe(200);
+  });
+
+  it("settings of a repository whose bundle has come: it waits, however often it is looked at", async () => {
+    const of = { org: key.org, repo: key.repo };
+    const { health } = service.app;
+    const [id, at] = ["waits", service.app.clock()];
+    await health.changeSettings(of, (present) => ({ ...present, quarantinesFlaky: true }));
+    await health.putRecord(of, { id, receivedAt: at, state: "WAITING", problem: null, facts: null, answer: null });
+    await health.putBundle({ id, repository: of, announcedAt: at, failures: 0 });
+    const meta = {
+      version: "1",
+      repo: { repo: key.repo, repo_root: "/", repo_head_sha: "a".repeat(40), repo_head_branch: "main" },
+    };
+    const file_sets = [{ file_set_type: "Junit", files: [{ original_path: "j.xml", path: "junit/0", owners: [] }] }];
+    const files = {
+      "meta.json": JSON.stringify({ ...meta, org: "local", file_sets, envs: {}, variant: "" }),
+      "junit/0": '<testsuites><testsuite name="s"><testcase classname="a" name="t"/></testsuite></testsuites>',
+    };
+    const entries = Object.entries(files).map(([name, body]) => ({ header: { name, size: body.length }, body }));
+    const bytes = zstdCompressSync(await packTar(entries));
+    const uploads = {
+      ...service.app.uploads,
+      readUpload: async () => Buffer.from(bytes),
+      removeUpload: async () => {},
+    };
+    const app = { ...service.app, uploads };
+    await whileNewer(keys.testSettings(of), async () => {
+      for (let turn = 0; turn < 6; turn += 1) await readBundles(app);
+      expect(await health.bundles()).toMatchObject([{ id, failures: 0 }]);
+    });
+    await readBundles(app);
+    expect(await health.upload(of, id)).toMatchObject({ state: "PROCESSED", problem: null });
   });
 
   it("failures of tests, which are added to without being read first", async () => {
