@@ -7,9 +7,9 @@ import { checkDestroy, parseDestroy } from "./stage-arguments.ts";
 import { command, say } from "./terminal.ts";
 
 /** Whatever can be deployed again as it was. */
-async function destroyFunctions({ stage }: Target, region: string): Promise<void> {
+async function destroyFunctions({ stage }: Target, region: string, isMeant: boolean): Promise<void> {
   const stacks = ["observability", "api", "workers"].map((stack) => stackNameOf(stage, stack));
-  await cdk(stage, region, ["destroy", ...stacks]);
+  await cdk(stage, region, ["destroy", ...stacks, ...(isMeant ? ["--force"] : [])]);
   say(`The stack ${stackNameOf(stage, "data")} is kept, with table and bucket: npm run deploy goes on where it was.`);
   say(`To remove that, too: npm run destroy -- --stage ${stage} --delete-data --yes-i-mean ${stage}`);
 }
@@ -29,7 +29,8 @@ await command("destroy", async (args) => {
   const target = targetOf(given.stage);
   checkDestroy(given, target.keepsData);
   const { client, region, isDeployed } = await enter(target);
-  if (target.keepsData && !given["delete-data"]) return destroyFunctions(target, region);
+  if (target.keepsData && !given["delete-data"])
+    return destroyFunctions(target, region, given["yes-i-mean"] !== undefined);
   await destroyAll(target, region);
   // A table that a backup was restored to is in no stack.
   if (target.isRestored && isDeployed) await deleteTable(client, target.table);

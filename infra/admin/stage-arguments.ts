@@ -17,7 +17,7 @@ its admin token, which is shown once. --yes asks no questions. --no-bootstrap: t
   destroy: `usage: npm run destroy -- --stage <stage> [--delete-data] [--yes-i-mean <stage>]
 
 Removes what was deployed. A stage that keeps its data leaves table and bucket behind; --delete-data removes those too,
-for ever. Whatever loses data wants the stage's name twice.`,
+for ever. Whatever loses data wants the stage's name twice, and then asks no more.`,
   backup: `usage: npm run backup -- --stage <stage> [--list]
 
 Makes a backup of the table, kept until somebody deletes it; --list shows those there are, and how far back the table

@@ -1,5 +1,5 @@
 /** Requests as they are given: names of headers keep their case, and the path its slashes and percent signs. */
-import { request as plain } from "node:http";
+import { type ClientRequest, request as plain } from "node:http";
 import { request as secure } from "node:https";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -29,6 +29,17 @@ function parsed(text: string): unknown {
   }
 }
 
+/** As curl does: whoever is not asked for the body within a second sends it all the same. */
+function sendWhenAsked(asking: ClientRequest, bytes: Buffer): void {
+  const go = (): void => {
+    clearTimeout(late);
+    if (!asking.writableEnded) asking.end(bytes);
+  };
+  const late = setTimeout(go, 1_000);
+  asking.flushHeaders();
+  asking.on("continue", go);
+}
+
 function once(address: string, { method = "POST", headers = {}, body = "" }: Sent): Promise<Reply> {
   const bytes = Buffer.from(body);
   const { protocol, hostname, port, username } = new URL(address);
@@ -50,9 +61,8 @@ function once(address: string, { method = "POST", headers = {}, body = "" }: Sen
     });
     asking.on("timeout", () => asking.destroy(new Error(`no answer within ${PATIENCE_MS / 1000} seconds`)));
     asking.on("error", reject);
-    // Node holds the body back until it is asked for, or sees that it will not be.
     if (headers["Expect"] === undefined) asking.end(bytes);
-    else asking.on("continue", () => asking.end(bytes));
+    else sendWhenAsked(asking, bytes);
   });
 }
 
