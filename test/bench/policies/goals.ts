@@ -69,6 +69,8 @@ export type CaseRow = {
   readonly cell: Cell;
   readonly tuned: Summary;
   readonly best: Readonly<Record<"p50" | "p95", Summary>>;
+  /** The fixed setting that lands the most in an hour. */
+  readonly fastest: Summary;
 };
 
 export function caseRows(cells: readonly Cell[], summaries: Summaries): readonly CaseRow[] {
@@ -77,14 +79,21 @@ export function caseRows(cells: readonly Cell[], summaries: Summaries): readonly
     const rivals = FIXED_NAMES.flatMap((name) => summaries.of(cell, name) ?? []).filter((one) => one.seeds > 0);
     const best = (name: Ratio) => rivals.toSorted((a, b) => a.ratio[name].mean - b.ratio[name].mean)[0];
     const [p50, p95] = [best("p50"), best("p95")];
-    if (cell.part !== "cases" || tuned === undefined || tuned.seeds === 0 || !p50 || !p95) return [];
-    return [{ cell, tuned, best: { p50, p95 } }];
+    const fastest = rivals.toSorted((a, b) => b.figure.mergesPerHour.mean - a.figure.mergesPerHour.mean)[0];
+    if (cell.part !== "cases" || tuned === undefined || tuned.seeds === 0 || !p50 || !p95 || !fastest) return [];
+    return [{ cell, tuned, best: { p50, p95 }, fastest }];
   });
 }
 
-/** How much longer it takes than the best fixed setting. */
-export const excessOf = ({ tuned, best }: CaseRow, name: "p50" | "p95"): number =>
-  tuned.ratio[name].mean / best[name].ratio[name].mean;
+/** How much longer it takes than the best fixed setting; where none keeps up, how much less than the best it lands. */
+export const excessOf = ({ tuned, best, fastest }: CaseRow, name: "p50" | "p95"): number =>
+  keepsUp(best[name])
+    ? tuned.ratio[name].mean / best[name].ratio[name].mean
+    : fastest.figure.mergesPerHour.mean / tuned.figure.mergesPerHour.mean;
+
+/** No simulation of it was given up: then its times are of all changes. */
+export const keepsUp = ({ ratio }: Summary): boolean => ratio.p50.most < NEVER_FROM;
+const NEVER_FROM = 1_000;
 
 function cases(rows: readonly CaseRow[]): readonly Goal[] {
   if (rows.length === 0) return [];

@@ -1,4 +1,5 @@
 /** What came of each change under one policy, and what it cost. */
+import { HOUR_MS } from "../../../shared/kernel/time.ts";
 import { isGood, landOn, type Trunk } from "./trunk.ts";
 
 export type Ledger = {
@@ -15,7 +16,12 @@ export type Ledger = {
   readonly aborted: Int32Array;
   /** Time of workers. */
   readonly busyMs: Float64Array;
+  /** Milliseconds; Infinity unless it was found to be overloaded, and the rest was not played. */
+  gaveUpAt: number;
 };
+
+/** What is given up has been played for so long, of which the first half fills the queue. */
+export const PLAYED_MS_MIN = 2 * HOUR_MS;
 
 export const newLedger = (count: number): Ledger => ({
   decidedAt: new Float64Array(count).fill(Number.NaN),
@@ -25,6 +31,7 @@ export const newLedger = (count: number): Ledger => ({
   runs: new Int32Array(count),
   aborted: new Int32Array(count),
   busyMs: new Float64Array(count),
+  gaveUpAt: Infinity,
 });
 
 export const isDecided = (ledger: Ledger, change: number): boolean => !Number.isNaN(ledger.decidedAt[change]);

@@ -1,6 +1,6 @@
 /** What one policy did in one world, in numbers. */
 import { HOUR_MS, MINUTE_MS } from "../../../shared/kernel/time.ts";
-import type { Ledger } from "./ledger.ts";
+import { isDecided, type Ledger, PLAYED_MS_MIN } from "./ledger.ts";
 import type { World } from "./world.ts";
 
 /** Of changes that arrive while the queue is still filling nothing is counted. */
@@ -8,6 +8,8 @@ const DROPPED_SHARE = 0.2;
 /** Undecided changes late in the run, against the middle of it: above this the backlog grows. */
 const GROWTH_MAX = 1.4;
 const GROWTH_MIN_CHANGES = 5;
+/** What an overloaded policy was not asked to decide takes so long: beyond every ratio, and a number. */
+const NEVER_MS = 100_000 * HOUR_MS;
 
 /** Minutes from arrival to decision. */
 export type Quantiles = { readonly p50: number; readonly p95: number; readonly p99: number };
@@ -15,7 +17,10 @@ export type Quantiles = { readonly p50: number; readonly p95: number; readonly p
 export type Figures = {
   readonly all: Quantiles;
   readonly landed: Quantiles;
-  /** While changes arrive; what lands after the last arrival is not counted. */
+  /**
+   * While changes arrive, the first fifth dropped; what lands after the last arrival is not counted. Where it was given
+   * up, from the second hour on until then.
+   */
   readonly mergesPerHour: number;
   /** Repeats counted as runs. */
   readonly runsPerLanded: number;
@@ -35,9 +40,10 @@ export type Figures = {
 };
 
 export function figuresOf(world: World, ledger: Ledger): Figures {
-  const from = Math.floor(world.count * DROPPED_SHARE);
+  const from = ledger.gaveUpAt === Infinity ? Math.floor(world.count * DROPPED_SHARE) : 0;
   const counted = Array.from({ length: world.count - from }, (_, at) => from + at);
   const landed = counted.filter((change) => ledger.landed[change] === 1);
+  const kept = counted.filter((change) => ledger.landed[change] === 1 || !isDecided(ledger, change));
   const minutes = (change: number): number => turnaroundMs(world, ledger, change) / MINUTE_MS;
   const total = (each: ArrayLike<number>): number => counted.reduce((sum, change) => sum + (each[change] ?? 0), 0);
   const green = landed.length - total(ledger.isRed);
@@ -45,10 +51,10 @@ export function figuresOf(world: World, ledger: Ledger): Figures {
   const runs = total(ledger.runs);
   return {
     all: quantiles(counted.map(minutes)),
-    landed: quantiles(landed.map(minutes)),
+    landed: quantiles(kept.map(minutes)),
     mergesPerHour: mergesPerHour(world, ledger, from),
-    runsPerLanded: runs / landed.length,
-    workerHoursPerLanded: total(ledger.busyMs) / HOUR_MS / landed.length,
+    runsPerLanded: runs / Math.max(1, landed.length),
+    workerHoursPerLanded: total(ledger.busyMs) / HOUR_MS / Math.max(1, landed.length),
     abortedShare: runs === 0 ? 0 : total(ledger.aborted) / runs,
     wrongedPer100: (100 * wronged) / Math.max(1, wronged + green),
     greenShare: green / Math.max(1, landed.length),
@@ -58,7 +64,9 @@ export function figuresOf(world: World, ledger: Ledger): Figures {
 }
 
 const turnaroundMs = (world: World, ledger: Ledger, change: number): number =>
-  (ledger.decidedAt[change] ?? Number.NaN) - (world.arrivesAt[change] ?? Number.NaN);
+  isDecided(ledger, change)
+    ? (ledger.decidedAt[change] ?? Number.NaN) - (world.arrivesAt[change] ?? Number.NaN)
+    : NEVER_MS;
 
 export function quantiles(values: readonly number[]): Quantiles {
   const sorted = values.toSorted((a, b) => a - b);
@@ -67,8 +75,9 @@ export function quantiles(values: readonly number[]): Quantiles {
 }
 
 function mergesPerHour(world: World, ledger: Ledger, from: number): number {
-  const begun = world.arrivesAt[from] ?? 0;
-  const ended = world.arrivesAt[world.count - 1] ?? 0;
+  const isWhole = ledger.gaveUpAt === Infinity;
+  const begun = isWhole ? (world.arrivesAt[from] ?? 0) : PLAYED_MS_MIN / 2;
+  const ended = isWhole ? (world.arrivesAt[world.count - 1] ?? 0) : ledger.gaveUpAt;
   const during = ledger.decidedAt.filter((at, change) => ledger.landed[change] === 1 && at >= begun && at < ended);
   return during.length / ((ended - begun) / HOUR_MS);
 }
@@ -81,6 +90,7 @@ export function jain(values: readonly number[]): number {
 
 /** Whether more and more changes are undecided as long as changes arrive. */
 export function isOverloaded(world: World, ledger: Ledger): boolean {
+  if (ledger.gaveUpAt < Infinity) return true;
   const middle = backlog(world, ledger, 0.4, 0.6);
   const last = backlog(world, ledger, 0.8, 1);
   return last > GROWTH_MAX * middle && last - middle > GROWTH_MIN_CHANGES;

@@ -1,6 +1,6 @@
 /** The figures as tables in Markdown. */
 import type { Cell } from "./cells.ts";
-import { caseRows, excessOf, type Goal } from "./goals.ts";
+import { caseRows, excessOf, type Goal, keepsUp } from "./goals.ts";
 import { COMPARED_NAMES, ORACLE } from "./policies.ts";
 import { type Ratio, RATIO_MAX, type Spread, type Summaries, type Summary } from "./summary.ts";
 
@@ -117,8 +117,10 @@ function caseTable(cells: readonly Cell[], summaries: Summaries): string {
   const rows = caseRows(cells, summaries).map((row) => [
     row.cell.label,
     ...(["p50", "p95"] as const).flatMap((name) => [
-      digits(row.tuned.ratio[name].mean),
-      `${digits(row.best[name].ratio[name].mean)} ${row.best[name].policy.replace("fixed: ", "")}`,
+      caseText(row.tuned, name),
+      keepsUp(row.best[name])
+        ? `${caseText(row.best[name], name)} ${shortName(row.best[name])}`
+        : `${digits(row.fastest.figure.mergesPerHour.mean)} an hour ${shortName(row.fastest)}`,
       digits(excessOf(row, name)),
     ]),
     digits(row.tuned.figure.runsPerLanded.mean),
@@ -127,6 +129,12 @@ function caseTable(cells: readonly Cell[], summaries: Summaries): string {
   const head = ["Case", "P50", "best fixed", "times", "P95", "best fixed", "times", "Runs"];
   return `### One setting against the best fixed one\n\nLanded changes, of the oracle's:\n\n${table(head, rows)}`;
 }
+
+const shortName = ({ policy }: Summary): string => policy.replace("fixed: ", "");
+
+/** Of one that did not keep up, what it lands. */
+const caseText = (of: Summary, name: Ratio): string =>
+  keepsUp(of) ? digits(of.ratio[name].mean) : `${digits(of.figure.mergesPerHour.mean)} an hour`;
 
 function problemsOf({ all }: Summaries): string {
   const lines = all.flatMap(({ cell, policy, problems }) =>

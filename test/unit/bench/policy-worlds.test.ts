@@ -196,4 +196,17 @@ describe("the figures", () => {
     expect(figures.wrongedPer100).toBe(0);
     expect(figures.greenShare).toBe(1);
   });
+
+  test("of one that was given up the undecided take longer than any ratio, and what landed until then counts", () => {
+    const world = worldOf(workload({ changes: 500 }), 1);
+    const ledger = newLedger(world.count);
+    const hours = (change: number): number => (world.arrivesAt[change] ?? 0) / 3_600_000;
+    for (const [change, at] of world.arrivesAt.entries())
+      if (hours(change) < 4) [ledger.decidedAt[change], ledger.landed[change]] = [at, 1];
+    ledger.gaveUpAt = 4 * 3_600_000;
+    const figures = figuresOf(world, ledger);
+    const between = world.arrivesAt.filter((_, change) => hours(change) >= 1 && hours(change) < 4).length;
+    expect([figures.isOverloaded, figures.mergesPerHour]).toEqual([true, between / 3]);
+    expect(figures.landed.p50).toBeGreaterThan(1_000_000);
+  });
 });

@@ -16,7 +16,7 @@ import type {
 } from "../../../../shared/queue/engine/types.ts";
 import { type QueueSettingsPatch, resolveSettings } from "../../../../shared/schemas/queue-settings.ts";
 import { aPullRequest, aSubmission, aTip, START, status } from "../../../support/queue.ts";
-import { isDecided, type Ledger, newLedger, noteEjected, noteLanded } from "../ledger.ts";
+import { isDecided, type Ledger, newLedger, noteEjected, noteLanded, PLAYED_MS_MIN } from "../ledger.ts";
 import { newTrunk, outcomeOf, type Trunk } from "../trunk.ts";
 import type { World } from "../world.ts";
 import { type Job, runnersOf, type Runners } from "./runners.ts";
@@ -38,6 +38,8 @@ type Drive = {
   readonly built: Map<RunId, Built>;
   readonly inbox: QueueEvent[];
   readonly watch: Watch;
+  /** How many that were live each of the last arrivals overlapped. */
+  readonly waitedFor: number[];
   state: QueueState;
   now: EpochMs;
   wakeAt: EpochMs | undefined;
@@ -71,6 +73,7 @@ export function drive(world: World, settings: QueueSettingsPatch, watch: Watch =
     built: new Map(),
     inbox: [],
     watch,
+    waitedFor: [],
     state: newQueue(queueId("bench"), "main", config),
     now: START,
     wakeAt: undefined,
@@ -90,7 +93,22 @@ export function drive(world: World, settings: QueueSettingsPatch, watch: Watch =
       drive.inbox.push({ type: "submitted", entry: aSubmission(arriving, drive.now, { targets }) });
     }
     goOn(drive);
+    if (isHopeless(drive)) return gaveUp(drive);
   }
+}
+
+/** Over so many arrivals each waits for so many others: the queue only grows, and to play it to its end takes hours. */
+const ARRIVALS_LOOKED_AT = 100;
+const WAITED_FOR_MAX = 15;
+
+function isHopeless({ waitedFor, now }: Drive): boolean {
+  const sum = waitedFor.reduce((total, one) => total + one, 0);
+  return sinceStart(now) >= PLAYED_MS_MIN && sum > WAITED_FOR_MAX * ARRIVALS_LOOKED_AT;
+}
+
+function gaveUp({ ledger, now }: Drive): Ledger {
+  ledger.gaveUpAt = sinceStart(now);
+  return ledger;
 }
 
 /**
@@ -181,6 +199,8 @@ function perform(drive: Drive, effect: Effect): void {
       drive.numbers.set(change, effect.number);
       const isLive = (other: number): boolean => state.entries.has(entryId(`e${other + 1}`));
       const live = [...(world.earlier[change] ?? [])].filter(isLive);
+      drive.waitedFor.push(live.length);
+      if (drive.waitedFor.length > ARRIVALS_LOOKED_AT) drive.waitedFor.shift();
       const overlaps = live.flatMap((other) => drive.numbers.get(other) ?? []).sort((a, b) => a - b);
       inbox.push({ type: "targets-compared", entry: effect.entry, number: effect.number, overlaps, isolated: false });
       return;
