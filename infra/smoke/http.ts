@@ -48,7 +48,16 @@ function once(address: string, { method = "POST", headers = {}, body = "" }: Sen
   if (username !== "") throw new Error("an address without a user name is needed");
   return new Promise((resolve, reject) => {
     const length = method === "GET" ? {} : { "content-length": String(bytes.length) };
-    const options = { hostname, port, path, method, headers: { ...length, ...headers }, timeout: PATIENCE_MS };
+    // A connection of its own: one that was kept may have been closed while a body was made.
+    const options = {
+      agent: false,
+      hostname,
+      port,
+      path,
+      method,
+      headers: { ...length, ...headers },
+      timeout: PATIENCE_MS,
+    };
     const asking = request(options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));

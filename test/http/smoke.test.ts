@@ -55,7 +55,7 @@ async function behind(breaking: Breaking): Promise<{ readonly url: string; reado
     }
     const target = new URL(server.url);
     const to = { hostname: target.hostname, port: target.port, path: asked.url, method: asked.method };
-    const passed = request({ ...to, headers: asked.headers }, (given) => {
+    const passed = request({ ...to, agent: false, headers: asked.headers }, (given) => {
       const { [breaking.drops ?? ""]: _dropped, ...headers } = given.headers;
       answer.writeHead(given.statusCode ?? 500, headers);
       given.pipe(answer);
