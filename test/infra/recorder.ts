@@ -79,9 +79,9 @@ function askedBy(command: string, input: unknown): readonly Asked[] {
 }
 
 export type Recorder = {
-  /** By function, what was called and where: `PutItem queue`, `GetObject targets`; with one partition key of each. */
+  /** By function, what was called and where: `PutItem queue`, `GetObject targets/`; with one partition key of each. */
   readonly calls: ReadonlyMap<string, ReadonlyMap<string, string>>;
-  readonly note: (action: BucketCall | ScheduleCall, where: Folder | "schedules") => void;
+  readonly note: (action: BucketCall | ScheduleCall, where: `${Folder}/` | "schedules") => void;
   /** Called before each of a function's calls, which fails when it does. */
   readonly before: (hook: Hook | undefined) => void;
 };

@@ -54,15 +54,15 @@ const schedulerOf = ({ note }: Recorder) => ({
 
 /** The bucket, as far as these functions see it. */
 function bucketOf({ note }: Recorder, blobs: Map<string, Uint8Array>) {
-  const folderOf = (id: string) => (id.startsWith("bundle-") ? "bundles" : "uploads");
+  const folderOf = (id: string) => (id.startsWith("bundle-") ? "bundles/" : "uploads/");
   return {
     blobs: {
       put: async (key: string, bytes: Uint8Array) => {
-        note("PutObject", "targets");
+        note("PutObject", "targets/");
         blobs.set(key, bytes);
       },
       get: async (key: string) => {
-        note("GetObject", "targets");
+        note("GetObject", "targets/");
         return blobs.get(key);
       },
     },

@@ -133,7 +133,7 @@ const functionProperties = z.object({
   Role: z.unknown(),
   TracingConfig: z.object({ Mode: z.string() }),
   LoggingConfig: z.object({ LogFormat: z.string(), LogGroup: z.unknown(), ApplicationLogLevel: z.string() }),
-  DeadLetterConfig: z.unknown(),
+  DeadLetterConfig: z.unknown().optional(),
   Environment: z.object({ Variables: z.record(z.string(), z.unknown()) }),
 });
 
@@ -146,7 +146,7 @@ const statement = z.object({
 export type Statement = z.output<typeof statement>;
 
 const role = z.object({
-  ManagedPolicyArns: z.undefined(),
+  ManagedPolicyArns: z.never().optional(),
   AssumeRolePolicyDocument: z.object({ Statement: z.array(z.looseObject({})) }),
   Policies: z.array(z.object({ PolicyDocument: z.object({ Statement: z.array(statement) }) })),
 });

@@ -1,0 +1,156 @@
+/**
+ * What each function's policy allows, held against what its code does: all functions run through everything that they
+ * can meet, against the real table, and each call is recorded. A right too few fails here, and so does one too many.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import { isPartition, PARTITIONS } from "../../shared/table/partitions.ts";
+import { allRoutes } from "../../shared/api/routes.ts";
+import { needsOf } from "../../infra/needs.ts";
+import { type Recorded, recorded, together } from "./recorded.ts";
+import { type DeployedFunction, functionsOf, type Statement, stageNames, synthesise } from "./template.ts";
+
+const READS = new Set(["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"]);
+
+const functions = functionsOf(synthesise("prod"));
+
+const keysOf = ({ Condition }: Statement): readonly string[] =>
+  [Condition?.["ForAllValues:StringLike"]?.["dynamodb:LeadingKeys"]].flat().map(String);
+
+const table = ({ statements }: DeployedFunction): readonly Statement[] =>
+  statements.filter(({ Action }) =>
+    Action.some((action) => action.startsWith("dynamodb:") && !/Stream|Record|Shard/u.test(action)),
+  );
+
+const nameOfPattern = new Map<string, string>(Object.entries(PARTITIONS).map(([name, pattern]) => [pattern, name]));
+const folderOf = (resource: unknown): string =>
+  /\/(?<folder>[a-z]+)\/\*/u.exec(JSON.stringify(resource))?.groups?.["folder"] ?? "?";
+
+/** In the recorder's words. */
+function allowed(one: DeployedFunction): readonly string[] {
+  const fromTable = table(one).flatMap((statement) =>
+    statement.Action.flatMap((action) =>
+      keysOf(statement).map(
+        (pattern) => `${action.slice("dynamodb:".length)} ${nameOfPattern.get(pattern) ?? pattern}`,
+      ),
+    ),
+  );
+  const beside = one.statements.flatMap(({ Action, Resource }) =>
+    Action.flatMap((action) => {
+      const [service, call = ""] = action.split(":");
+      if (service === "s3" && call !== "ListBucket") return Resource.map((at) => `${call} ${folderOf(at)}/`);
+      return service === "scheduler" ? [`${call} schedules`] : [];
+    }),
+  );
+  return [...fromTable, ...beside];
+}
+
+/** As IAM matches; patterns hold nothing else that a regular expression would read. */
+const isLike = (pattern: string, key: string): boolean =>
+  new RegExp(`^${pattern.replaceAll("*", ".*")}$`, "su").test(key);
+
+function mayDo(one: DeployedFunction, what: string, pk: string): boolean {
+  const [call = "", where = ""] = what.split(" ");
+  if (!isPartition(where)) return allowed(one).includes(what);
+  return table(one).some(
+    (statement) =>
+      statement.Action.includes(`dynamodb:${call}`) && keysOf(statement).some((pattern) => isLike(pattern, pk)),
+  );
+}
+
+describe("what functions did and what they may do", () => {
+  let calls: Recorded;
+  beforeAll(async () => {
+    calls = together(await recorded("stream"), await recorded("sweep"));
+  }, 180_000);
+
+  const callsOf = (name: string): ReadonlyMap<string, string> => calls.get(name) ?? new Map<string, string>();
+
+  test("every function that stores or reads anything was seen doing it", () => {
+    const silent = functions.filter(({ name }) => callsOf(name).size === 0).map(({ name }) => name);
+    expect(silent.toSorted()).toEqual(["get-open-api", "get-status", "unknown-path"]);
+    const known = new Set(functions.map(({ name }) => name));
+    expect([...calls.keys()].filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test.each(functions)("$name may do all that it did", (one) => {
+    const refused = [...callsOf(one.name)].filter(([what, pk]) => !mayDo(one, what, pk)).map(([what]) => what);
+    expect(refused).toEqual([]);
+  });
+
+  test.each(functions)("$name did all that it may do", (one) => {
+    const did = callsOf(one.name);
+    expect(allowed(one).filter((right) => !did.has(right))).toEqual([]);
+  });
+});
+
+describe.each(stageNames)("rights of stage %s", (stage) => {
+  const all = functionsOf(synthesise(stage));
+
+  test("nobody scans, and no action is a wildcard", () => {
+    expect(all.length).toBeGreaterThan(35);
+    const actions = all.flatMap(({ statements }) => statements.flatMap(({ Action }) => Action));
+    expect(actions.filter((action) => action.includes("*") || /Scan|PartiQL|Batch.*Write/u.test(action))).toEqual([]);
+  });
+
+  test("what has no resource that could be named is all that anybody may do anywhere", () => {
+    const anywhere = all.flatMap(({ name, statements }) =>
+      statements
+        .filter(({ Resource }) => Resource.includes("*"))
+        .flatMap(({ Action }) => Action)
+        .map((action) => `${action.startsWith("xray:") ? "all" : name} ${action}`),
+    );
+    expect([...new Set(anywhere)].toSorted()).toEqual([
+      "advance-queue dynamodb:ListStreams",
+      "all xray:PutTelemetryRecords",
+      "all xray:PutTraceSegments",
+      "run-effects dynamodb:ListStreams",
+    ]);
+  });
+
+  test("every right to the table is one to kinds of partitions", () => {
+    const free = all.flatMap((one) =>
+      table(one).filter((statement) => keysOf(statement).some((key) => !nameOfPattern.has(key))),
+    );
+    expect(free).toEqual([]);
+    const conditions = all.flatMap((one) => table(one).map(({ Condition }) => Object.keys(Condition ?? {}).join()));
+    expect([...new Set(conditions)]).toEqual(["ForAllValues:StringLike"]);
+  });
+
+  test("a route that only reads may not write, one that needs no table has no right to it", () => {
+    const byName = new Map(all.map((one) => [one.name, one]));
+    for (const { id, tableAccess } of allRoutes) {
+      const one = byName.get(id);
+      const actions = one === undefined ? ["it is not deployed"] : table(one).flatMap(({ Action }) => Action);
+      if (tableAccess === "none") expect([id, actions]).toEqual([id, []]);
+      if (tableAccess === "read") expect([id, actions.filter((action) => !READS.has(action))]).toEqual([id, []]);
+      if (tableAccess === "write") expect([id, actions.some((action) => !READS.has(action))]).toEqual([id, true]);
+    }
+  });
+
+  test("tokens by their hash are read by the authorizer, which reads nothing else, and by nobody else", () => {
+    const readers = all.filter((one) =>
+      table(one).some((statement) => keysOf(statement).includes(PARTITIONS.tokenByHash)),
+    );
+    expect(readers.map(({ name }) => name)).toEqual(["authorize-token"]);
+    const rights = readers
+      .flatMap((one) => table(one))
+      .map(({ Action, ...rest }) => [Action, keysOf({ Action, ...rest })]);
+    expect(rights).toEqual([[["dynamodb:GetItem"], ["=TOKEN#*"]]]);
+  });
+
+  test("each role is one function's, and says what needs.ts says", () => {
+    expect(new Set(all.map(({ properties }) => JSON.stringify(properties.Role))).size).toBe(all.length);
+    for (const one of all) {
+      const { table: rights, bucket = {}, schedules } = needsOf(one.name);
+      const folders = Object.entries(bucket).map(([folder, some]) => [`${folder}/`, some] as const);
+      const wanted = [...Object.entries(rights), ...folders].flatMap(([where, some]) =>
+        some.map((call) => `${call} ${where}`),
+      );
+      const clock = schedules === true ? ["CreateSchedule", "UpdateSchedule", "DeleteSchedule"] : [];
+      expect([one.name, allowed(one).toSorted()]).toEqual([
+        one.name,
+        [...wanted, ...clock.map((call) => `${call} schedules`)].toSorted(),
+      ]);
+    }
+  });
+});
