@@ -69,7 +69,7 @@ function rangeOf(field: Field, item: string): string | undefined {
 }
 
 /** What only this field may hold, with its word as a number; undefined where it is nothing of the kind. */
-function ownOf(field: Field, text: string): string | undefined {
+export function ownOf(field: Field, text: string): string | undefined {
   for (const { pattern } of field.own) {
     const match = pattern.exec(text);
     const word = match?.groups?.["value"];

@@ -1,7 +1,7 @@
 /** Cron expressions as EventBridge reads them. */
 import type { EpochMs } from "../kernel/time.ts";
 import { compile, nextIn } from "./calendar.ts";
-import { expected, FIELDS, spelled } from "./cron-fields.ts";
+import { expected, type Field, FIELDS, ownOf, spelled } from "./cron-fields.ts";
 
 /** The six fields, upper case, one space between them: what EventBridge gets within `cron(…)`. */
 export type CronText = string;
@@ -30,8 +30,12 @@ export function readCron(text: string): CronRead {
   });
   if ((fields[DAY_OF_MONTH] === "?") === (fields[DAY_OF_WEEK] === "?"))
     problems.push("day of month and day of week: one of them, and only one, must be ?");
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, cron: fields.join(" ") };
+  if (problems.length > 0) return { ok: false, problems };
+  // EventBridge documents `6#3` and not `FRI#3`.
+  return { ok: true, cron: [...FIELDS.entries()].map(([at, field]) => written(field, fields[at] ?? "")).join(" ") };
 }
+
+const written = (field: Field, text: string): string => ownOf(field, text) ?? text;
 
 const compiled = new Map<CronText, ReturnType<typeof compile>>();
 const COMPILED_MAX = 1_000;

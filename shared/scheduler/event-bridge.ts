@@ -7,9 +7,10 @@ import {
   ResourceNotFoundException,
   SchedulerClient,
   UpdateScheduleCommand,
+  ValidationException,
 } from "@aws-sdk/client-scheduler";
 import { type EpochMs, epochMs, SECOND_MS, toRfc3339 } from "../kernel/time.ts";
-import { callOf, type Scheduler, type Waking } from "./port.ts";
+import { callOf, ScheduleRefused, type Scheduler, type Waking } from "./port.ts";
 
 export type EventBridge = {
   /** Of one deployment. */
@@ -25,7 +26,14 @@ const RETRIED_SECONDS = 900;
 
 export function eventBridgeScheduler(of: EventBridge, client = new SchedulerClient({})): Scheduler {
   return {
-    put: (waking) => put(client, inputOf(of, waking)),
+    put: async (waking) => {
+      try {
+        await put(client, inputOf(of, waking));
+      } catch (error) {
+        if (!(error instanceof ValidationException)) throw error;
+        throw new ScheduleRefused(error.message, { cause: error });
+      }
+    },
     remove: async (name) => {
       try {
         await client.send(new DeleteScheduleCommand({ Name: name, GroupName: of.group }));

@@ -15,7 +15,13 @@ export type Waking = {
     | { readonly kind: "CRON"; readonly cron: string; readonly timeZone: string };
 };
 
+/** It will never take this one: trying again is of no use. */
+export class ScheduleRefused extends Error {
+  override readonly name = "ScheduleRefused";
+}
+
 export type Scheduler = {
+  /** Throws `ScheduleRefused` for what it will never take, and anything else for what may go well another time. */
   readonly put: (waking: Waking) => Promise<void>;
   /** Of one that is not there: nothing. */
   readonly remove: (name: string) => Promise<void>;

@@ -28,9 +28,9 @@ export const windowsAmong = (items: Items, { id }: Pick<QueueRecord, "id">): rea
 
 export function windowStore(table: Table): WindowStore {
   return {
-    of: (key) => windowed(table, key, false),
+    of: (key) => windowed(table, key),
     ofOrganization: async (org) => {
-      const found = await Promise.all((await queuesOf(table, org)).map((key) => windowed(table, key, true)));
+      const found = await Promise.all((await queuesOf(table, org)).map((key) => windowed(table, key)));
       return found.filter((one) => one !== undefined);
     },
     find: (org, id) => findQueue(table, org, id),
@@ -66,8 +66,8 @@ const windowChange = (
   ...wakings.map((one) => put(table, toWakingItem(one, randomUUID()))),
 ];
 
-async function windowed(table: Table, key: QueueKey, eventually: boolean): Promise<WindowedQueue | undefined> {
-  const items = await query(table, { pk: keys.queue(key), between: LIVE.windows, eventually });
+async function windowed(table: Table, key: QueueKey): Promise<WindowedQueue | undefined> {
+  const items = await query(table, { pk: keys.queue(key), between: LIVE.windows });
   const config = items.find((item) => item["entity"] === "QUEUE_CONFIG");
   if (config === undefined) return undefined;
   const record = fromConfigItem(config);
@@ -96,7 +96,7 @@ export async function windowsRemoved(
   record: QueueRecord,
   now: EpochMs,
 ): Promise<readonly TransactItem[]> {
-  const windows = (await windowed(table, record.key, false))?.windows ?? [];
+  const windows = (await windowed(table, record.key))?.windows ?? [];
   return windows
     .filter((window) => !isOver(window, record.windowsClosedAt, now))
     .flatMap(({ id }) => [

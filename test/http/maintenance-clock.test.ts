@@ -7,7 +7,7 @@ import { DAY_MS, type EpochMs, epochMs, HOUR_MS, later, MINUTE_MS, toRfc3339 } f
 import { cancelMaintenance, listWindows, scheduleMaintenance } from "../../shared/queue/app/maintenance.ts";
 import { createQueue, deleteQueue, getQueue, updateQueue } from "../../shared/queue/app/queues.ts";
 import { settleWakings } from "../../shared/queue/app/wakings.ts";
-import type { Scheduler, Waking } from "../../shared/scheduler/port.ts";
+import { ScheduleRefused, type Scheduler, type Waking } from "../../shared/scheduler/port.ts";
 import { anApplication, type TestApplication } from "../support/application.ts";
 
 let service: TestApplication;
@@ -244,6 +244,17 @@ describe("schedules follow the windows", () => {
     expect(new Set([...held.values()].map(({ windowId }) => windowId))).toEqual(new Set([two.id]));
     await settleWakings(service.app, scheduler);
     expect(held.size).toBe(4);
+  });
+
+  it("one that is refused for good is told no more, and the window opens all the same", async () => {
+    await schedules({ startsAt: later(now(), MINUTE_MS) });
+    const put = async (): Promise<never> => {
+      throw new ScheduleRefused("no such time zone");
+    };
+    await settleWakings(service.app, { ...recording().scheduler, put });
+    expect(await service.app.windows.changes()).toEqual([]);
+    service.passes(MINUTE_MS);
+    expect(await state()).toBe("PAUSED");
   });
 
   it("a wish that changes while it is granted stands", async () => {

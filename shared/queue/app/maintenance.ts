@@ -132,22 +132,23 @@ const goneOf = ({ windows }: WindowedQueue, now: EpochMs): readonly string[] =>
     .slice(0, GONE_MAX)
     .map((window) => window.id);
 
-/** Those of one queue, or of all; open ones first, then by when they open. What is over is not listed. */
+/** Those of one queue, of a repository, or of all; what opened first or opens next comes first. None that is over. */
 export async function listWindows(
   app: WindowApp,
   org: OrgSlug,
-  asked: { readonly repo?: RepoKey | undefined; readonly branch?: string | undefined },
+  { repo, branch }: { readonly repo?: RepoKey | undefined; readonly branch?: string | undefined },
 ) {
-  const { repo, branch } = asked;
   const now = app.clock();
-  const isAsked = ({ record: { key } }: WindowedQueue): boolean =>
-    (repo === undefined || (["host", "owner", "name"] as const).every((part) => key.repo[part] === repo[part])) &&
-    (branch === undefined || key.branch === branch);
-  const queues = (await app.windows.ofOrganization(org)).filter(isAsked);
-  if (repo !== undefined && branch !== undefined && queues.length === 0) return noQueue({ org, repo, branch });
-  const views = queues.flatMap((queue) => liveIn(queue, now).map((window) => viewOf(queue.record, window, now)));
+  const queue = repo && branch && (await app.windows.of({ org, repo, branch }));
+  if (repo && branch && !queue) return noQueue({ org, repo, branch });
+  const queues = queue ? [queue] : await app.windows.ofOrganization(org);
+  const views = queues
+    .filter(({ record: { key } }) => repo === undefined || isSameRepo(key.repo, repo))
+    .flatMap((one) => liveIn(one, now).map((window) => viewOf(one.record, window, now)));
   return ok(views.sort((a, b) => (a.openings[0]?.startsAt ?? 0) - (b.openings[0]?.startsAt ?? 0)));
 }
+
+const isSameRepo = (a: RepoKey, b: RepoKey): boolean => a.host === b.host && a.owner === b.owner && a.name === b.name;
 
 /** Ends it at once, and for good. One that is over or cancelled already stays as it is. */
 export async function cancelMaintenance(

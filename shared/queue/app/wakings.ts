@@ -6,7 +6,7 @@
 import { type QueueKey, queueLabel } from "../../kernel/ids.ts";
 import type { EpochMs } from "../../kernel/time.ts";
 import { firstOpenings, type MaintenanceWindow } from "../../maintenance/windows.ts";
-import { endOf, type Scheduler, startOf, type Waking } from "../../scheduler/port.ts";
+import { endOf, ScheduleRefused, type Scheduler, startOf, type Waking } from "../../scheduler/port.ts";
 import type { StoredWaking, WakingChange, WindowApp } from "./window-ports.ts";
 
 /** At the start and at the end; of a window that recurs, whenever it begins, and at the end while it is open. */
@@ -79,7 +79,18 @@ async function settle(app: WindowApp, scheduler: Scheduler, change: StoredWaking
   const { name, wanted } = change;
   if (wanted === null) await scheduler.remove(name);
   // What has begun by now, the sweep itself has noticed: queues keep the time of their next edge.
-  else if (wanted.when.kind === "CRON" || wanted.when.at > app.clock()) await scheduler.put(wanted);
+  else if (wanted.when.kind === "CRON" || wanted.when.at > app.clock()) await put(app, scheduler, wanted);
   app.passing("waking:made");
   await app.windows.settled(change);
+}
+
+/** The window opens all the same: the sweep wakes its queue, within its minute. */
+async function put(app: WindowApp, scheduler: Scheduler, waking: Waking): Promise<void> {
+  try {
+    await scheduler.put(waking);
+  } catch (error) {
+    if (!(error instanceof ScheduleRefused)) throw error;
+    const said = { schedule: waking.name, queue: queueLabel(waking.key), when: waking.when, error: error.message };
+    app.log.error("a schedule of a maintenance window was refused; its queue is woken by the sweep alone", said);
+  }
 }

@@ -20,7 +20,7 @@ export type WindowChange = {
 
 export type WindowStore = {
   readonly of: (key: QueueKey) => Promise<WindowedQueue | undefined>;
-  /** All queues of an organization; what was written a moment ago may be missing. */
+  /** All queues of an organization. */
   readonly ofOrganization: (org: OrgSlug) => Promise<readonly WindowedQueue[]>;
   /** The queue of a window. */
   readonly find: (org: OrgSlug, id: string) => Promise<QueueKey | undefined>;

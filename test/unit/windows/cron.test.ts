@@ -12,6 +12,11 @@ describe("an expression of EventBridge", () => {
     expect(readCron(text)).toEqual({ ok: true, cron: "0 22 ? * FRI *" });
   });
 
+  it("says the days of the week beside # and L in numbers, as EventBridge documents them", () => {
+    expect(readCron("0 22 ? * fri#3 *")).toEqual({ ok: true, cron: "0 22 ? * 6#3 *" });
+    expect(readCron("0 22 ? * SUNL *")).toEqual({ ok: true, cron: "0 22 ? * 1L *" });
+  });
+
   it.each([
     ["60 22 ? * FRI *", "minutes"],
     ["-1 22 ? * FRI *", "minutes"],

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { orgSlug } from "../../../shared/kernel/ids.ts";
 import { epochMs } from "../../../shared/kernel/time.ts";
 import { eventBridgeScheduler } from "../../../shared/scheduler/event-bridge.ts";
-import type { Waking } from "../../../shared/scheduler/port.ts";
+import { ScheduleRefused, type Waking } from "../../../shared/scheduler/port.ts";
 
 /** What reached the service, and what it answers: every request of a method alike. */
 type Sent = { readonly method: string; readonly path: string; readonly body: Record<string, unknown> };
@@ -103,6 +103,11 @@ describe("a schedule on EventBridge", () => {
     expect(sent[0]?.path).toContain("groupName=mainline-dev");
     refusals.set("DELETE", [404, "ResourceNotFoundException"]);
     await scheduler().remove("w1-start");
+  });
+
+  it("that it will never take is refused", async () => {
+    refusals.set("POST", [400, "ValidationException"]);
+    await expect(scheduler().put(at)).rejects.toThrow(ScheduleRefused);
   });
 
   it("that cannot be made or removed is an error", async () => {
