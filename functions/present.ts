@@ -12,7 +12,7 @@ import type { TargetsView, TestRunView } from "../shared/queue/app/test-runs.ts"
 import { isUrgent } from "../shared/queue/engine/order.ts";
 import type { Entry, Move, StatusCheck } from "../shared/queue/engine/types.ts";
 import { priorityName } from "../shared/schemas/priority.ts";
-import { STRINGS_SHOWN_MAX } from "../shared/schemas/test-run.ts";
+import { STRINGS_SHOWN_MAX } from "../shared/schemas/shown.ts";
 
 type Ref = { readonly repo: { host: string; owner: string; name: string }; readonly targetBranch: string };
 

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { prNumber } from "./pull-request.ts";
 import { queueRef } from "./repo.ts";
+import { STRINGS_SHOWN_MAX } from "./shown.ts";
 import { text, timeOut, wireEnum, wireWord } from "./wire.ts";
 
 export const TEST_RUN_STATUSES = ["IN_PROGRESS", "FAILED", "CANCELLED", "SUCCEEDED"] as const;
@@ -22,9 +23,6 @@ const checkRun = z.object({
   status: wireWord(),
   conclusion: wireWord().nullable(),
 });
-
-/** At most this many strings of a list are shown; its total stands beside it. */
-export const STRINGS_SHOWN_MAX = 1000;
 
 const shownTargets = z
   .union([z.array(z.string()), z.literal("ALL")])

@@ -250,45 +250,48 @@ const notLanded = z.discriminatedUnion("kind", [
 /** What others leave in the inbox. Submissions, wishes and settings are read from where requests wrote them. */
 export type InboxEvent = Exclude<QueueEvent, { type: "submitted" | "asked" | "configured" }>;
 
-export const inboxEvent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("wake") }),
-  z.object({ type: z.literal("news"), prNumbers: z.array(count), tip: z.object({ sha: sha.nullable() }).nullable() }),
-  z.object({ type: z.literal("pull-request"), prNumber: count, facts, readAt: time }),
-  z.object({ type: z.literal("pull-request-unknown"), prNumber: count, kind: troubleKind, what: text }),
-  z.object({ type: z.literal("tip"), read: count, tip, reached: z.array(sha) }),
-  z.object({ type: z.literal("tip-missing"), read: count, what: text }),
-  z.object({
-    type: z.literal("targets-compared"),
-    entry: entryIdShape,
-    number: count,
-    overlaps: z.array(count),
-    isolated: z.boolean(),
-  }),
-  z.object({
-    type: z.literal("forgiveness"),
-    run: runIdShape,
-    repeats: count,
-    forgiven: z.array(z.object({ context: text, tests: z.array(text) })),
-  }),
-  z.object({ type: z.literal("targets-computed"), entry: entryIdShape, headSha: sha, targets }),
-  z.object({ type: z.literal("run-built"), run: runIdShape, commit: sha, tree }),
-  z.object({ type: z.literal("run-not-built"), run: runIdShape, why: notBuilt }),
-  z.object({
-    type: z.literal("statuses"),
-    run: runIdShape,
-    repeats: count,
-    statuses: z.array(statusCheck),
-    complete: z.boolean(),
-    readAt: time.nullable(),
-  }),
-  z.object({ type: z.literal("run-broken"), run: runIdShape, what: text }),
-  z.object({
-    type: z.literal("landed"),
-    landing: text,
-    tip,
-    trees: z.enum(["EQUAL", "DIFFERENT"]),
-    entries: z.array(entryIdShape),
-    onMovedTip: z.boolean(),
-  }),
-  z.object({ type: z.literal("not-landed"), landing: text, why: notLanded }),
-]) satisfies z.ZodType<InboxEvent>;
+// Made when the first is read, which in most functions none ever is.
+export const inboxEvent = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    z.object({ type: z.literal("wake") }),
+    z.object({ type: z.literal("news"), prNumbers: z.array(count), tip: z.object({ sha: sha.nullable() }).nullable() }),
+    z.object({ type: z.literal("pull-request"), prNumber: count, facts, readAt: time }),
+    z.object({ type: z.literal("pull-request-unknown"), prNumber: count, kind: troubleKind, what: text }),
+    z.object({ type: z.literal("tip"), read: count, tip, reached: z.array(sha) }),
+    z.object({ type: z.literal("tip-missing"), read: count, what: text }),
+    z.object({
+      type: z.literal("targets-compared"),
+      entry: entryIdShape,
+      number: count,
+      overlaps: z.array(count),
+      isolated: z.boolean(),
+    }),
+    z.object({
+      type: z.literal("forgiveness"),
+      run: runIdShape,
+      repeats: count,
+      forgiven: z.array(z.object({ context: text, tests: z.array(text) })),
+    }),
+    z.object({ type: z.literal("targets-computed"), entry: entryIdShape, headSha: sha, targets }),
+    z.object({ type: z.literal("run-built"), run: runIdShape, commit: sha, tree }),
+    z.object({ type: z.literal("run-not-built"), run: runIdShape, why: notBuilt }),
+    z.object({
+      type: z.literal("statuses"),
+      run: runIdShape,
+      repeats: count,
+      statuses: z.array(statusCheck),
+      complete: z.boolean(),
+      readAt: time.nullable(),
+    }),
+    z.object({ type: z.literal("run-broken"), run: runIdShape, what: text }),
+    z.object({
+      type: z.literal("landed"),
+      landing: text,
+      tip,
+      trees: z.enum(["EQUAL", "DIFFERENT"]),
+      entries: z.array(entryIdShape),
+      onMovedTip: z.boolean(),
+    }),
+    z.object({ type: z.literal("not-landed"), landing: text, why: notLanded }),
+  ]),
+) satisfies z.ZodType<InboxEvent>;
