@@ -29,10 +29,10 @@ export function estimatesOf({ failed, merged, flakes }: Totals): Estimates {
 
 /**
  * How likely a change is good although a test that contains it failed so many times in a row. `others`: how likely all
- * that is tested with it is good.
+ * that is tested with it is good; if it is not, it fails each time.
  */
 export function goodAfter({ fault, flake }: Estimates, failures: number, others = 1): number {
-  const byChance = (1 - (1 - flake) * others) * flake ** (failures - 1);
+  const byChance = 1 - others + others * flake ** failures;
   const good = (1 - fault) * byChance;
   return good / (good + fault);
 }
@@ -53,8 +53,8 @@ export function chanceToLand(estimates: Estimates, entry: Entry, failed: Run | u
   const size = failed.group.length;
   const failures = failed.repeats + Number(failed.phase === "FAILED");
   if (size === 1) return goodAfter(estimates, failures, others);
-  // One of a batch: at least one of all is at fault, and which is not known.
-  return 1 - estimates.fault / Math.max(estimates.fault, 1 - (1 - estimates.fault) ** size);
+  // One of a batch: at least one of all, or of those ahead, is at fault, and which is not known.
+  return 1 - estimates.fault / Math.max(estimates.fault, 1 - others * (1 - estimates.fault) ** size);
 }
 
 const PASSED = 0.99;

@@ -37,7 +37,8 @@ describe("after failures in a row", () => {
   it("the first of which may be chance, or another's fault, the change is good by Bayes' rule", () => {
     expect(goodAfter(estimates, 1)).toBeCloseTo((0.9 * 0.2) / (0.9 * 0.2 + 0.1), 12);
     expect(goodAfter(estimates, 3)).toBeCloseTo((0.9 * 0.008) / (0.9 * 0.008 + 0.1), 12);
-    expect(goodAfter(estimates, 2, 0.5)).toBeCloseTo((0.9 * 0.6 * 0.2) / (0.9 * 0.6 * 0.2 + 0.1), 12);
+    const byChance = 0.5 + 0.5 * 0.2 ** 2;
+    expect(goodAfter(estimates, 2, 0.5)).toBeCloseTo((0.9 * byChance) / (0.9 * byChance + 0.1), 12);
   });
 
   it.each([
@@ -88,11 +89,11 @@ describe("how likely an entry lands", () => {
     expect(chanceToLand(estimates, one, run({}), 0.5)).toBeCloseTo(goodAfter(estimates, 1, 0.5), 12);
   });
 
-  it("failed in a batch, of which one at least is at fault", () => {
+  it("failed in a batch, of which one at least is at fault, or one of those ahead", () => {
     const one = entry({ state: "PENDING_FAILURE" });
     const of = (size: number) => run({ group: Array.from({ length: size }, (_, at) => id(at + 1)) });
     expect(chanceToLand(estimates, one, of(2), 1)).toBeCloseTo(1 - 0.1 / 0.19, 12);
-    expect(chanceToLand(estimates, one, of(4), 0.3)).toBeCloseTo(1 - 0.1 / (1 - 0.9 ** 4), 12);
+    expect(chanceToLand(estimates, one, of(4), 0.3)).toBeCloseTo(1 - 0.1 / (1 - 0.3 * 0.9 ** 4), 12);
   });
 
   it("a run is needed if those that it holds land, and those that it leaves out do not", () => {
