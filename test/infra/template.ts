@@ -117,7 +117,7 @@ export function synthesise(stage: string): Synthesised {
 /** The id of the resource that a reference is to, in this stack or another's output. */
 export function referredTo(value: unknown): string {
   const text = JSON.stringify(value);
-  const found = /"(?:Ref|Fn::GetAtt)":(?:\[)?"(?<id>[^"]+)"/u.exec(text)?.groups?.["id"];
+  const found = /"(?:Ref|Fn::GetAtt)":\[?"(?<id>(?!AWS::)[^"]+)"/u.exec(text)?.groups?.["id"];
   if (found === undefined) throw new Error(`no reference: ${text}`);
   return found;
 }
