@@ -60,3 +60,11 @@ export const WORKERS = [
 ] as const satisfies readonly Worker[];
 
 export type WorkerName = (typeof WORKERS)[number]["name"];
+
+/** Those that the table's stream wakes, with what each reads of it. */
+export const STREAM_WORKERS = WORKERS.flatMap(({ name, trigger }) =>
+  trigger.kind === "stream" ? [{ name, ...trigger }] : [],
+);
+
+/** Those that time wakes, again and again. */
+export const MINUTE_WORKERS = WORKERS.filter(({ trigger }) => trigger.kind === "every-minute").map(({ name }) => name);

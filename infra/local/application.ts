@@ -7,9 +7,10 @@ import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
 import type { Log } from "../../shared/kernel/log.ts";
 import { allWakings } from "../../shared/queue/app/wakings.ts";
 import type { Table } from "../../shared/table/client.ts";
+import { MINUTE_WORKERS, STREAM_WORKERS, type WorkerName } from "../workers.ts";
 import type { Authorize } from "./authorizer-cache.ts";
 import type { BlobStore } from "./blob-folder.ts";
-import { authorizerAnswer, batchAnswer, hasFunction, loadFunction } from "./functions.ts";
+import { authorizerAnswer, batchAnswer, loadFunction } from "./functions.ts";
 import { lambdaContext } from "./gateway-event.ts";
 import { gitHosts, type RepositoriesOf } from "./git-hosts.ts";
 import type { Schedule } from "./schedules.ts";
@@ -50,23 +51,18 @@ const WORKER_MS_MAX = 900_000;
 const EFFECTS_MS = 1_000;
 const SLOW_BATCHES_MAX = 20;
 
-async function mapping(name: string, skPrefix: string, log: Log): Promise<readonly Mapping[]> {
-  if (!hasFunction("workers", name)) {
-    log.warn("a function of the stream is missing", { function: name });
-    return [];
-  }
+/** Runs are built by it, which takes long. */
+const SLOW: WorkerName = "run-effects";
+
+async function mapping({ name, skPrefix, batchSize }: (typeof STREAM_WORKERS)[number]): Promise<Mapping> {
   const handler = await loadFunction("workers", name, batchAnswer);
-  return [{ name, filter: insertsOf(skPrefix), handler, batchSize: 25 }];
+  return { name, filter: insertsOf(skPrefix), handler, batchSize };
 }
 
-async function scheduled(name: string, cron: string, log: Log): Promise<readonly Schedule[]> {
-  if (!hasFunction("workers", name)) {
-    log.warn("a scheduled function is missing", { function: name });
-    return [];
-  }
+async function scheduled(name: WorkerName): Promise<Schedule> {
   const handler = await loadFunction("workers", name, z.unknown());
   const run = (): Promise<unknown> => handler({}, lambdaContext(name, crypto.randomUUID(), WORKER_MS_MAX));
-  return [{ name, cron, run, atStart: true }];
+  return { name, cron: EVERY_10_SECONDS, run, atStart: true };
 }
 
 async function authorizer(): Promise<Authorize> {
@@ -98,28 +94,21 @@ export async function localApplication(context: LocalContext): Promise<Applicati
   made = wired({ table, log, blobs, uploads, hosts: git.hosts, worker: workerName(data), scheduler });
   useWiring(made);
   const patience = { ms: EFFECTS_MS, most: SLOW_BATCHES_MAX, nudge };
-  const effects = (await mapping("run-effects", "5#EFFECT#", log)).map((one) => ({
-    mapping: one,
-    slow: unhurried(one.handler, patience),
-  }));
+  const mappings = await Promise.all(STREAM_WORKERS.map(mapping));
+  const slow = new Map(
+    mappings.filter(({ name }) => name === SLOW).map(({ name, handler }) => [name, unhurried(handler, patience)]),
+  );
   return {
     authorize: await authorizer(),
-    mappings: [
-      ...(await mapping("advance-queue", "4#INBOX#", log)),
-      ...effects.map(({ mapping: one, slow }) => ({ ...one, handler: slow.handler })),
-    ],
-    schedules: [
-      ...(await scheduled("sweep", EVERY_10_SECONDS, log)),
-      ...(await scheduled("judge-tests", EVERY_10_SECONDS, log)),
-      ...(await scheduled("read-bundles", EVERY_10_SECONDS, log)),
-    ],
+    mappings: mappings.map((one) => ({ ...one, handler: slow.get(one.name)?.handler ?? one.handler })),
+    schedules: await Promise.all(MINUTE_WORKERS.map(scheduled)),
     recover: async () => {
       await git.recover();
       for (const waking of await allWakings(app())) await scheduler.put(waking);
     },
     stop: async () => {
       await scheduler.stop();
-      await Promise.all(effects.map(({ slow }) => slow.ended()));
+      await Promise.all([...slow.values()].map((one) => one.ended()));
       await git.stop();
     },
   };

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { type Import, type Source, sourcesUnder } from "./source.ts";
 
+const DEPLOYED = [
+  "infra/config.ts",
+  "infra/needs.ts",
+  "infra/rights.ts",
+  "infra/workers.ts",
+  "shared/table/partitions.ts",
+  "shared/table/table-definition.ts",
+  "shared/schemas/maintenance.ts",
+];
+
 /**
  * Who may import whom. A folder may always import itself. The longest rule that fits a file counts.
  * Adapters (table, code-host) may see the ports they implement, and nothing else of the use cases.
@@ -46,6 +56,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   functions: ["shared"],
   infra: ["functions", "shared"],
+  // What is deployed follows from the tables of routes and workers, and never from what a function's code is made of.
+  "infra/constructs": [...DEPLOYED, "shared/api"],
+  "infra/stacks": [...DEPLOYED, "infra/constructs", "shared/api"],
 };
 
 /** These hold the decisions: no package, no `node:` module, no clock, no randomness, no environment. */
@@ -121,6 +134,17 @@ describe("imports", () => {
       (path) => !["shared/blobs", "infra/admin"].some((place) => isWithin(path, place)),
     );
     expect(onS3).toEqual([]);
+  });
+
+  test("only what is deployed knows the CDK, and only its entry reads account and region", () => {
+    const deploys = (path: string): boolean => /^infra\/(?:app\.ts$|stacks\/|constructs\/)/u.test(path);
+    const users = sources.filter((source) =>
+      source.imports.some((one) => /^(?:aws-cdk-lib|constructs)/u.test(one.specifier)),
+    );
+    expect(users.length).toBeGreaterThan(10);
+    expect(users.map((source) => source.path).filter((path) => !deploys(path))).toEqual([]);
+    const readers = sources.filter((source) => source.text.includes("CDK_DEFAULT_")).map((source) => source.path);
+    expect(readers).toEqual(["infra/app.ts"]);
   });
 
   test("zod is imported as a namespace: the named import bundles every locale", () => {

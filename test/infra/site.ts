@@ -16,7 +16,7 @@ import { lambdaContext } from "../../infra/local/gateway-event.ts";
 import { memoryCheckpoint } from "../../infra/local/stream-checkpoint.ts";
 import { insertsOf } from "../../infra/local/stream-record.ts";
 import { startStream } from "../../infra/local/stream.ts";
-import { type Trigger, WORKERS, type WorkerName } from "../../infra/workers.ts";
+import { STREAM_WORKERS, type WorkerName } from "../../infra/workers.ts";
 import { allRoutes } from "../../shared/api/routes.ts";
 import type { CodeHost } from "../../shared/code-host/port.ts";
 import { silentLog } from "../../shared/kernel/log.ts";
@@ -92,12 +92,11 @@ type Waker = { readonly stop: () => Promise<void> };
 
 /** The stream's mappings, as the table of workers has them. */
 async function woken(table: TestTable, as: As): Promise<Waker> {
-  const mappings = WORKERS.flatMap(({ name, trigger }) => streamOf(trigger).map((stream) => ({ name, stream })));
   return startStream({
     table,
     endpoint: table.endpoint,
     mappings: await Promise.all(
-      mappings.map(async ({ name, stream: { skPrefix, batchSize } }) => {
+      STREAM_WORKERS.map(async ({ name, skPrefix, batchSize }) => {
         const work = await loadFunction("workers", name, batchAnswer);
         const handler: typeof work = (event, context) => as(name, () => work(event, context));
         return { name, filter: insertsOf(skPrefix), batchSize, handler };
@@ -125,9 +124,6 @@ function sweeping(sweep: () => Promise<unknown>): Waker {
     },
   };
 }
-
-type Stream = Extract<Trigger, { kind: "stream" }>;
-const streamOf = (trigger: Trigger): readonly Stream[] => (trigger.kind === "stream" ? [trigger] : []);
 
 /** Refusals are answers; a failure of the service's own would hide what it did not come to. */
 function notOurs(path: string, called: Called): Called {

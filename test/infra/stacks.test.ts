@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { describe, expect, test } from "vitest";
 import { BUCKET, SCHEDULER, SERVICE } from "../../functions/environment.ts";
-import { WORKERS } from "../../infra/workers.ts";
+import { MINUTE_WORKERS, STREAM_WORKERS, WORKERS } from "../../infra/workers.ts";
 import { insertsOf } from "../../infra/local/stream-record.ts";
 import { tableDefinition, TTL_ATTRIBUTE } from "../../shared/table/table-definition.ts";
 import { ROOT } from "../architecture/source.ts";
@@ -160,7 +160,7 @@ describe.each(stageNames)("stage %s", (stage) => {
     });
 
     test("two read the stream, each what is meant for it, and give up nothing without a letter", () => {
-      const streams = WORKERS.flatMap(({ name, trigger }) => (trigger.kind === "stream" ? [{ name, ...trigger }] : []));
+      const streams = STREAM_WORKERS;
       const mappings = workers.of("Lambda::EventSourceMapping");
       expect(mappings.map(({ Properties }) => byId.get(referredTo(Properties["FunctionName"])))).toEqual(
         streams.map(({ name }) => name),
@@ -187,7 +187,7 @@ describe.each(stageNames)("stage %s", (stage) => {
     });
 
     test("those of every minute are woken every minute, and a missed minute is not made up for", () => {
-      const woken = WORKERS.filter(({ trigger }) => trigger.kind === "every-minute").map(({ name }) => name);
+      const woken = MINUTE_WORKERS;
       const rules = workers.of("Events::Rule");
       expect(rules.map(({ Properties }) => Properties["ScheduleExpression"])).toEqual(
         woken.map(() => "rate(1 minute)"),
