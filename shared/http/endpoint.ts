@@ -29,8 +29,11 @@ export const endpoint = <R extends TokenRoute>(route: R, ports: Ports, run: Run<
   );
 
 /** For the few routes that need none. */
-export const openEndpoint = <R extends OpenRoute>(route: R, ports: () => OpenPorts, run: Run<R, undefined>): ApiHandler =>
-  lambdaOf(route, ports, async (request) => run({ ...request, principal: undefined }));
+export const openEndpoint = <R extends OpenRoute>(
+  route: R,
+  ports: () => OpenPorts,
+  run: Run<R, undefined>,
+): ApiHandler => lambdaOf(route, ports, async (request) => run({ ...request, principal: undefined }));
 
 function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<R>): ApiHandler {
   // Kept beside the event and not in it: nothing that a request carries can pass for an admission.
