@@ -3,6 +3,7 @@ import { CfnOutput, Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
   ApiMapping,
+  CfnAuthorizer,
   DomainName,
   HttpApi,
   HttpRoute,
@@ -74,6 +75,7 @@ export class ApiStack extends Stack {
     const endpoints = new Map<string, ServiceFunction>();
     for (const route of allRoutes) endpoints.set(route.id, this.endpoint(deployment, data, authorizers, route).service);
     endpoints.set("unknown-path", this.unknownPath(deployment, data));
+    this.leaveOutEmptySources();
     this.endpoints = endpoints;
     const { domain } = deployment.settings;
     const host = domain === undefined ? `${this.api.apiId}.execute-api.${this.region}.${this.urlSuffix}` : domain.name;
@@ -131,6 +133,13 @@ export class ApiStack extends Stack {
       }),
       none: NO_AUTHORIZER,
     };
+  }
+
+  /** An authorizer without an identity source has none, which is not the same to everybody as an empty list of them. */
+  private leaveOutEmptySources(): void {
+    for (const one of this.node.findAll())
+      if (one instanceof CfnAuthorizer && one.identitySource?.length === 0)
+        one.addPropertyDeletionOverride("IdentitySource");
   }
 
   private endpoint(deployment: Deployment, data: Data, authorizers: Authorizers, route: Route): Endpoint {
