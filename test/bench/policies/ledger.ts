@@ -20,8 +20,9 @@ export type Ledger = {
   gaveUpAt: number;
 };
 
-/** What is given up has been played for so long, of which the first half fills the queue. */
-export const PLAYED_MS_MIN = 2 * HOUR_MS;
+/** What is given up has been played for so long, and its first hour fills the queue: what lands comes in bursts. */
+export const PLAYED_MS_MIN = 3 * HOUR_MS;
+export const FILLING_MS = HOUR_MS;
 
 export const newLedger = (count: number): Ledger => ({
   decidedAt: new Float64Array(count).fill(Number.NaN),

@@ -1,6 +1,6 @@
 /** What one policy did in one world, in numbers. */
 import { HOUR_MS, MINUTE_MS } from "../../../shared/kernel/time.ts";
-import { isDecided, type Ledger, PLAYED_MS_MIN } from "./ledger.ts";
+import { FILLING_MS, isDecided, type Ledger } from "./ledger.ts";
 import type { World } from "./world.ts";
 
 /** Of changes that arrive while the queue is still filling nothing is counted. */
@@ -76,7 +76,7 @@ export function quantiles(values: readonly number[]): Quantiles {
 
 function mergesPerHour(world: World, ledger: Ledger, from: number): number {
   const isWhole = ledger.gaveUpAt === Infinity;
-  const begun = isWhole ? (world.arrivesAt[from] ?? 0) : PLAYED_MS_MIN / 2;
+  const begun = isWhole ? (world.arrivesAt[from] ?? 0) : FILLING_MS;
   const ended = isWhole ? (world.arrivesAt[world.count - 1] ?? 0) : ledger.gaveUpAt;
   const during = ledger.decidedAt.filter((at, change) => ledger.landed[change] === 1 && at >= begun && at < ended);
   return during.length / ((ended - begun) / HOUR_MS);
