@@ -39,11 +39,10 @@ const override = z.strictObject({
   reservedConcurrency: z.int().min(1).max(1_000).optional(),
 });
 
-const FUNCTIONS: ReadonlySet<string> = new Set([
-  ...allRoutes.map((route) => route.id),
-  "unknown-path",
-  ...WORKERS.map((worker) => worker.name),
-]);
+const ENDPOINTS: ReadonlySet<string> = new Set([...allRoutes.map((route) => route.id), "unknown-path"]);
+const FUNCTIONS: ReadonlySet<string> = new Set([...ENDPOINTS, ...WORKERS.map((worker) => worker.name)]);
+/** Longer than this nobody would get its answer. */
+export const ENDPOINT_SECONDS_MAX = 28;
 
 const settings = z
   .strictObject({
@@ -94,6 +93,11 @@ const settings = z
         for (const name of Object.keys(all))
           if (!FUNCTIONS.has(name))
             context.addIssue({ code: "custom", path: [name], message: "there is no such function" });
+        for (const [name, { timeoutSeconds = 0 }] of Object.entries(all))
+          if (ENDPOINTS.has(name) && timeoutSeconds > ENDPOINT_SECONDS_MAX) {
+            const message = `must be at most ${ENDPOINT_SECONDS_MAX}: the gateway gives up after 30 seconds`;
+            context.addIssue({ code: "custom", path: [name, "timeoutSeconds"], message });
+          }
       }),
   })
   .readonly();

@@ -7,6 +7,8 @@ import type { Worker, WorkerName } from "../workers.ts";
 import type { AlarmSpec } from "./alarm.ts";
 
 const PERIOD = Duration.minutes(5);
+/** Of one day: for so long letters of theirs are kept. */
+const FAILED_MINUTES = 5;
 const EVERYTHING_READS = "Look at the dashboard whether the table or the workers are in trouble too";
 
 export const gatewayMetric = (apiId: string, metricName: string, statistic: string): IMetric =>
@@ -126,7 +128,7 @@ export function workerAlarms(worker: Worker<WorkerName>, { service, deadLetters 
       first:
         "Look at one message of its dead-letter queue, which says what was given up and when; then at its log of that time.",
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD, statistic: "Maximum" }),
-      threshold: 1,
+      threshold: trigger.kind === "every-minute" ? FAILED_MINUTES : 1,
       evaluationPeriods: 1,
     },
     ...(trigger.kind === "stream" ? [late(name, hurts, service.fn)] : []),

@@ -134,13 +134,13 @@ function whyStars({ needs, statements = [] }: ServiceFunctionProps): string {
   ].join(" ");
 }
 
-/** Takes what nobody could do, until somebody looks: two weeks, the longest there is. */
-export function deadLetterQueue(scope: Construct, deployment: Deployment, of: string): Queue {
+/** Takes what nobody could do, until somebody looks. */
+export function deadLetterQueue(scope: Construct, deployment: Deployment, of: string, kept: Duration): Queue {
   const queue = new Queue(scope, "DeadLetters", {
     queueName: nameOf(deployment, of, "dead-letters"),
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
-    retentionPeriod: Duration.days(14),
+    retentionPeriod: kept,
   });
   for (const rule of ["AwsSolutions-SQS3", "Serverless-SQSRedrivePolicy"])
     exception(queue, rule, "It is a dead-letter queue itself.");

@@ -25,6 +25,9 @@ export type WorkerProps = {
 };
 
 const RETRIES = 8;
+const LONGEST = Duration.days(14);
+/** One minute that failed means nothing once the next has done its work; several a day do. */
+const A_DAY = Duration.days(1);
 /** A queue that the stream could not tell is swept within a minute or two: an old record has nothing left to say. */
 const RECORD_AGE = Duration.hours(1);
 
@@ -43,7 +46,7 @@ export class WorkerFunction extends Construct {
     this.name = name;
     this.trigger = trigger;
     this.deployment = deployment;
-    this.deadLetters = deadLetterQueue(this, deployment, name);
+    this.deadLetters = deadLetterQueue(this, deployment, name, trigger.kind === "every-minute" ? A_DAY : LONGEST);
     const needs = needsOf(name);
     const stream = trigger.kind === "stream" ? streamStatements(data.table.streamArn) : [];
     const schedules = needs.schedules === true ? needed(clock, name) : undefined;

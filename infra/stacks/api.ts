@@ -20,7 +20,7 @@ import { ApiGatewayv2DomainProperties } from "aws-cdk-lib/aws-route53-targets";
 import type { Construct } from "constructs";
 import type { Route } from "../../shared/api/route.ts";
 import { allRoutes } from "../../shared/api/routes.ts";
-import type { Settings } from "../config.ts";
+import { ENDPOINT_SECONDS_MAX, type Settings } from "../config.ts";
 import { type Data, type Deployment, nameOf } from "../constructs/deployment.ts";
 import { type Authorizers, BASE_PATH, Endpoint, NO_AUTHORIZER } from "../constructs/endpoint.ts";
 import { exception } from "../constructs/exception.ts";
@@ -29,8 +29,6 @@ import { logGroup } from "../constructs/log-group.ts";
 import { needsOf } from "../needs.ts";
 import { WORKERS } from "../workers.ts";
 
-/** The gateway gives up after 30 seconds and answers in words of its own. */
-const TIMEOUT_SECONDS = 28;
 const MEMORY_MB = 1024;
 /** Bodies of 20 MiB are inflated and parsed, or a large file is read. */
 const LARGE_MEMORY_MB = 2048;
@@ -150,7 +148,7 @@ export class ApiStack extends Stack {
       route,
       authorizers,
       needs: needsOf(route.id),
-      timeoutSeconds: TIMEOUT_SECONDS,
+      timeoutSeconds: ENDPOINT_SECONDS_MAX,
       memoryMb: LARGE.has(route.id) ? LARGE_MEMORY_MB : MEMORY_MB,
     });
   }

@@ -61,7 +61,7 @@ export class WorkersStack extends Stack {
       arn: worker.service.fn.functionArn,
     };
     for (const [at, window] of deployment.settings.maintenanceWindows.entries())
-      this.declared(`DeclaredWindow${at}`, nameOf(deployment), window, target);
+      this.declared(`DeclaredWindow${at}`, nameOf(deployment), window, target).node.addDependency(group);
     const schedules = this.formatArn({
       service: "scheduler",
       resource: "schedule",
@@ -112,9 +112,9 @@ export class WorkersStack extends Stack {
     groupName: string,
     window: DeclaredWindow,
     { arn, roleArn, deadLetters }: { arn: string; roleArn: string; deadLetters: string },
-  ): void {
+  ): CfnSchedule {
     const { expression, timeZone, input } = declaredSchedule(window);
-    new CfnSchedule(this, id, {
+    return new CfnSchedule(this, id, {
       groupName,
       scheduleExpression: expression,
       scheduleExpressionTimezone: timeZone,

@@ -88,6 +88,14 @@ describe("a deployment's settings", () => {
   });
 });
 
+describe("an endpoint's time", () => {
+  test("ends before the gateway's", () => {
+    expect(problemsOf({ functions: { "get-queue": { timeoutSeconds: 29 }, sweep: { timeoutSeconds: 600 } } })).toBe(
+      "infra/config.ts cannot be used:\n  dev.functions.get-queue.timeoutSeconds: must be at most 28: the gateway gives up after 30 seconds",
+    );
+  });
+});
+
 describe("npm run synth", () => {
   const cdk = async (...args: readonly string[]) => {
     const output = mkdtempSync(join(tmpdir(), "mainline-cdk-"));

@@ -229,7 +229,8 @@ describe.each(stageNames)("stage %s", (stage) => {
     test("windows that are declared open by themselves, and say each time which one it is", () => {
       const declared = workers.of("Scheduler::Schedule");
       expect(declared.length).toBe(settings.maintenanceWindows.length);
-      for (const { Properties } of declared) {
+      for (const { Properties, DependsOn } of declared) {
+        expect(DependsOn).toContain(only(workers.of("Scheduler::ScheduleGroup")).id);
         expect(Properties).toMatchObject({
           GroupName: `mainline-${stage}`,
           ScheduleExpression: "cron(0 22 ? * FRI *)",
