@@ -151,7 +151,10 @@ const openings = ({ windows, closedAt }: Life): readonly (Opening & Pick<Known, 
 
 function stateOf(life: Life): string {
   const open = openings(life).filter(({ startsAt, endsAt }) => startsAt <= now() && now() < endsAt);
-  const all: readonly string[] = [life.operator, ...open.map((one) => (one.action === "PAUSE" ? "PAUSED" : "DRAINING"))];
+  const all: readonly string[] = [
+    life.operator,
+    ...open.map((one) => (one.action === "PAUSE" ? "PAUSED" : "DRAINING")),
+  ];
   return (["PAUSED", "DRAINING", "RUNNING"] as const).find((state) => all.includes(state)) ?? "";
 }
 
