@@ -3,7 +3,9 @@
  * together with the local adapters.
  */
 import * as z from "zod";
+import { gitHubHosts } from "../../functions/github.ts";
 import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
+import type { CodeHosts } from "../../shared/code-host/port.ts";
 import type { Log } from "../../shared/kernel/log.ts";
 import { allWakings } from "../../shared/queue/app/wakings.ts";
 import type { Table } from "../../shared/table/client.ts";
@@ -13,6 +15,7 @@ import type { BlobStore } from "./blob-folder.ts";
 import { authorizerAnswer, batchAnswer, loadFunction } from "./functions.ts";
 import { lambdaContext } from "./gateway-event.ts";
 import { gitHosts, type RepositoriesOf } from "./git-hosts.ts";
+import { readGitHubApp } from "./github-app.ts";
 import type { Schedule } from "./schedules.ts";
 import type { Mapping } from "./stream-delivery.ts";
 import { insertsOf } from "./stream-record.ts";
@@ -85,13 +88,16 @@ async function windowScheduler(log: Log, nudge: () => void): Promise<LocalSchedu
 export async function localApplication(context: LocalContext): Promise<Application> {
   const { table, blobs, uploads, log, data, repositories, host, nudge } = context;
   let made: Wiring | undefined;
-  const app = (): Wiring => {
+  const wiring = (): Wiring => {
     if (made === undefined) throw new Error("news of a code host before the wiring");
     return made;
   };
-  const git = await gitHosts({ data, repositories, host, log, app, nudge });
+  const git = await gitHosts({ data, repositories, host, log, app: wiring, nudge });
+  const app = readGitHubApp(data);
+  const gitHub: CodeHosts = app === undefined ? () => undefined : gitHubHosts(table, app);
+  const hosts: CodeHosts = (org, asked) => git.hosts(org, asked) ?? gitHub(org, asked);
   const scheduler = await windowScheduler(log, nudge);
-  made = wired({ table, log, blobs, uploads, hosts: git.hosts, worker: workerName(data), scheduler });
+  made = wired({ table, log, blobs, uploads, hosts, worker: workerName(data), scheduler });
   useWiring(made);
   const patience = { ms: EFFECTS_MS, most: SLOW_BATCHES_MAX, nudge };
   const mappings = await Promise.all(STREAM_WORKERS.map(mapping));
@@ -104,7 +110,7 @@ export async function localApplication(context: LocalContext): Promise<Applicati
     schedules: await Promise.all(MINUTE_WORKERS.map(scheduled)),
     recover: async () => {
       await git.recover();
-      for (const waking of await allWakings(app())) await scheduler.put(waking);
+      for (const waking of await allWakings(wiring())) await scheduler.put(waking);
     },
     stop: async () => {
       await scheduler.stop();

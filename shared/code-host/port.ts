@@ -1,9 +1,9 @@
 /**
  * What the queue needs of a place where pull requests live. Two adapters: `git/` (bare repositories on disk)
- * and, later, `github/`; both pass test/conformance. Everything may be called twice for one thing: the second call
+ * and `github/`; both pass test/conformance. Everything may be called twice for one thing: the second call
  * finds what the first one did.
  */
-import type { CommitSha, OrgSlug, RepoKey, RunId, TreeSha } from "../kernel/ids.ts";
+import type { CommitSha, EntryId, OrgSlug, RepoKey, RunId, TreeSha } from "../kernel/ids.ts";
 import type {
   Change,
   MergeMethod,
@@ -31,6 +31,8 @@ export type BuildRequest = {
   readonly mergeMethod: MergeMethod;
   /** Statuses that must come; one that the tested content does not define is reported as FAILURE. */
   readonly required: readonly string[];
+  /** On a host that opens pull requests: opens a draft of the branch into this target, so that its workflows run. */
+  readonly draftInto?: string;
 };
 
 export type Built = { readonly commit: CommitSha; readonly tree: TreeSha };
@@ -56,7 +58,14 @@ export type LandRequest = {
  * that is a movement of its own, for the next look at the tip. `trees`: the tip's tree is the tested one, or where the
  * changes were merged onto a tip of other lanes, that merge's.
  */
-export type Landed = { readonly tip: Tip; readonly trees: "EQUAL" | "DIFFERENT" };
+export type Landed = {
+  readonly tip: Tip;
+  readonly trees: "EQUAL" | "DIFFERENT";
+  /** Those that landed, where a host that merges one by one stopped half-way. Absent: all. */
+  readonly landed?: readonly EntryId[];
+  /** Somebody else moved the target while it landed. Absent: nobody did. */
+  readonly onMovedTip?: boolean;
+};
 
 export type RunStatuses = {
   readonly statuses: readonly StatusCheck[];
@@ -69,6 +78,8 @@ export type RunStatuses = {
 
 /** A connection to one code host, made for one organization; it is never used for another. */
 export type CodeHost = {
+  /** It can open pull requests for testing branches, and is told whether it should. */
+  readonly opensPullRequests?: boolean;
   /**
    * Facts about a pull request; mergeability, and whether the head contains the target, are judged against
    * `targetBranch`'s present tip. A repository that is not there is HostUnavailable, here and everywhere: a disk that is

@@ -32,7 +32,15 @@ const testParts = ({ org, repo }: Repository): readonly string[] => [org, repo.h
 const sortable = (number: number): string => String(number).padStart(10, "0");
 
 /** First parts of partition keys that belong to no organization. */
-export const WITHOUT_TENANT = ["=TOKEN", "=DUE", "=TESTS_DUE", "=BUNDLES", "=WAKINGS"] as const;
+export const WITHOUT_TENANT = [
+  "=TOKEN",
+  "=DUE",
+  "=TESTS_DUE",
+  "=BUNDLES",
+  "=WAKINGS",
+  "=INSTALLATION",
+  "=DELIVERY",
+] as const;
 
 export const keys = {
   organization: (org: OrgSlug): Key => ({ pk: joined(org, "ORG"), sk: "ORG" }),
@@ -134,6 +142,25 @@ export const keys = {
   /** Schedules that are to be made or removed, of all organizations. */
   waking: (name: string): Key => ({ pk: "=WAKINGS", sk: joined(name) }),
   allWakings: (): string => "=WAKINGS",
+
+  /** A GitHub App's installation by its number: whose it is. A webhook names nothing else. */
+  installation: (host: string, id: number): Key => ({
+    pk: joined("=INSTALLATION", host, String(id)),
+    sk: "INSTALLATION",
+  }),
+  /** The same installation in its organization, by the account that it is on. */
+  installationOf: (org: OrgSlug, host: string, account: string): Key => ({
+    pk: joined(org, "INSTALLATIONS"),
+    sk: joined(host, account),
+  }),
+  /** A webhook that was taken in, by its delivery's id. */
+  delivery: (host: string, id: string): Key => ({ pk: joined("=DELIVERY", host, id), sk: "DELIVERY" }),
+  /** What the connection to GitHub keeps of a run, and of one change merged onto one commit. */
+  githubRun: (org: OrgSlug, run: RunId): Key => ({ pk: joined(org, "GITHUB_RUN", run), sk: "RUN" }),
+  githubStep: (org: OrgSlug, repo: RepoKey, parent: string, head: string): Key => ({
+    pk: joined(org, repo.host, repo.owner, repo.name, "GITHUB_STEP", parent, head),
+    sk: "STEP",
+  }),
 
   /** Head branch to PR number, for look-ups by `pr.branch`. */
   branchPointer: (key: QueueKey, headBranch: string): Key => ({

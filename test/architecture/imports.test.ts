@@ -43,6 +43,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "shared/test-health/detect": ["shared/kernel"],
   "shared/test-health/app": ["shared/test-health", "shared/kernel"],
   "shared/table": [
+    "shared/code-host/github/port.ts",
     "shared/queue/engine/types.ts",
     "shared/queue/app/ports.ts",
     "shared/queue/app/window-ports.ts",

@@ -50,7 +50,7 @@ const TURN_MS = 10;
 const GLOBS_AT_ONCE = 16;
 
 /** Whoever changes what belongs to what changes all. */
-async function targetsOf(
+export async function targetsOf(
   paths: readonly string[],
   mapping: NonNullable<ConfigFile["targets"]>,
 ): Promise<"ALL" | readonly string[]> {

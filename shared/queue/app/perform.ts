@@ -81,7 +81,7 @@ async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: OnHo
   const { repo, branch } = key;
   switch (effect.type) {
     case "build-run":
-      return { result: await build(host, key, effect) };
+      return { result: await build(app, host, key, effect) };
     case "repeat-checks":
       await host.repeatChecks(repo, effect.run, effect.repeat, effect.contexts);
       return { result: null };
@@ -109,10 +109,17 @@ async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: OnHo
 
 type Of<T extends Effect["type"]> = Extract<Effect, { type: T }>;
 
-async function build(host: CodeHost, { repo }: QueueKey, effect: Of<"build-run">): Promise<QueueEvent> {
+async function build(app: QueueApp, host: CodeHost, key: QueueKey, effect: Of<"build-run">): Promise<QueueEvent> {
   const { run, branch, base, changes, mergeMethod, required } = effect;
-  const built = await host.buildRun({ run, repo, branch, base, changes, mergeMethod, required });
+  const request = { run, repo: key.repo, branch, base, changes, mergeMethod, required };
+  const built = await host.buildRun({ ...request, ...(await draftOf(app, host, key)) });
   return built.ok ? { type: "run-built", run, ...built.value } : { type: "run-not-built", run, why: built.why };
+}
+
+async function draftOf(app: QueueApp, host: CodeHost, key: QueueKey): Promise<{ readonly draftInto?: string }> {
+  if (host.opensPullRequests !== true) return {};
+  const record = await app.queues.find(key);
+  return record?.config.settings.createPrsForTestingBranches === true ? { draftInto: key.branch } : {};
 }
 
 async function land(host: CodeHost, { repo, branch }: QueueKey, effect: Of<"land">): Promise<QueueEvent> {
@@ -120,8 +127,8 @@ async function land(host: CodeHost, { repo, branch }: QueueKey, effect: Of<"land
   const request = { run, repo, targetBranch: branch, commit, tree, base, expectedTip, changes, mergeMethod };
   const landed = await host.land(request);
   if (!landed.ok) return { type: "not-landed", landing, why: landed.why };
-  const entries = changes.map((change) => change.entry);
-  return { type: "landed", landing, ...landed.value, entries, onMovedTip: false };
+  const { tip, trees, landed: entries = changes.map((change) => change.entry), onMovedTip = false } = landed.value;
+  return { type: "landed", landing, tip, trees, entries, onMovedTip };
 }
 
 /** What the checks of a run say now, as the loop is told it. */

@@ -1,10 +1,12 @@
 import { PutItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { commitSha, orgSlug, type QueueKey } from "../../../shared/kernel/ids.ts";
+import { commitSha, orgSlug, type QueueKey, runId } from "../../../shared/kernel/ids.ts";
 import { epochMs } from "../../../shared/kernel/time.ts";
 import type { Table } from "../../../shared/table/client.ts";
+import { githubMemory } from "../../../shared/table/github-memory.ts";
 import { healthStore } from "../../../shared/table/health-store.ts";
 import { idempotencyStore } from "../../../shared/table/idempotency.ts";
+import { installationStore } from "../../../shared/table/installations.ts";
 import { findOrganization } from "../../../shared/table/organizations.ts";
 import { queueStore } from "../../../shared/table/queue-store.ts";
 import { targetsStore } from "../../../shared/table/targets-store.ts";
@@ -148,6 +150,20 @@ describe.each([...goldenFiles()])("the items of %s are read by today's code", (_
     const key = { org: ORG, tokenId: token?.tokenId ?? "", route: "create-queue", key: "golden" };
     const begun = await idempotencyStore(table).begin(key, record, LONG_BEFORE);
     expect(begun).toMatchObject({ kind: "replay", status: 200 });
+  });
+
+  it("GitHub: whose an installation is, runs, and what was merged onto what", async () => {
+    const installations = installationStore(table);
+    const known = { org: ORG, host: "github.com", id: 4711, account: "acme" };
+    expect(await installations.byId("github.com", 4711)).toEqual(known);
+    expect(await installations.ofAccount(ORG, "github.com", "acme")).toEqual(known);
+    const memory = githubMemory(table, ORG, () => THEN);
+    expect(await memory.run(runId("run-1"))).toMatchObject({ pullRequest: 7, repeats: 1, closed: false });
+    const step = { parent: commitSha("a".repeat(40)), head: commitSha("b".repeat(40)) };
+    expect(await memory.step({ ...REPO, host: "github.com" }, step)).toEqual({
+      commit: "c".repeat(40),
+      tree: "d".repeat(40),
+    });
   });
 
   it("test health: settings, tests, uploads, failures, sets whole and in parts, bundles, what is due", async () => {

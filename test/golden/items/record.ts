@@ -5,8 +5,11 @@
 import { writeFileSync } from "node:fs";
 import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { LOCAL_ORG } from "../../../infra/local/admin-token.ts";
-import type { QueueKey } from "../../../shared/kernel/ids.ts";
+import { commitSha, type QueueKey, runId, treeSha } from "../../../shared/kernel/ids.ts";
+import { systemClock } from "../../../shared/kernel/time.ts";
 import { advance } from "../../../shared/queue/app/advance.ts";
+import { githubMemory } from "../../../shared/table/github-memory.ts";
+import { installationStore } from "../../../shared/table/installations.ts";
 import { keys } from "../../../shared/table/keys.ts";
 import { firstRun, passes, settles } from "../../bench/loop.ts";
 import { factsOf } from "../../bench/scripted-host.ts";
@@ -61,6 +64,30 @@ async function someTests({ client }: BenchService): Promise<void> {
   await client.post("/metrics/createBundleUpload", announced);
 }
 
+/** What the connection to GitHub keeps. */
+async function onGitHub({ table }: BenchService): Promise<void> {
+  const [host, account] = ["github.com", "acme"];
+  const repo = { host, owner: account, name: "app" };
+  const now = systemClock();
+  await installationStore(table).link({ org: LOCAL_ORG, host, id: 4711, account }, now);
+  const memory = githubMemory(table, LOCAL_ORG, systemClock);
+  const made = { commit: commitSha("c".repeat(40)), tree: treeSha("d".repeat(40)) };
+  await memory.putStep(repo, { parent: commitSha("a".repeat(40)), head: commitSha("b".repeat(40)) }, made);
+  const superseded = [{ context: "unit", id: 12, completedAt: "2026-11-21T20:00:00Z" }];
+  const branch = "mainline/pr-1/run-1";
+  const run = {
+    run: runId("run-1"),
+    repo,
+    branch,
+    ...made,
+    required: ["unit"],
+    pullRequest: 7,
+    repeats: 1,
+    superseded,
+  };
+  await memory.putRun({ ...run, closed: false });
+}
+
 /** A set in parts takes some 30,000 tests; here are two parts of one test each. */
 async function aSetInParts({ table }: BenchService): Promise<void> {
   const of = { org: LOCAL_ORG, repo: KEY.repo };
@@ -84,6 +111,7 @@ try {
   await aQueue(service);
   await someTests(service);
   await aSetInParts(service);
+  await onGitHub(service);
   const { Items = [] } = await service.table.client.send(new ScanCommand({ TableName: service.table.name }));
   writeFileSync(file, toText(Items));
   process.stdout.write(`${Items.length} items\n`);

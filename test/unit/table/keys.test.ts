@@ -82,6 +82,11 @@ describe("keys", () => {
       keys.testsDue(aKey),
       keys.bundle("b"),
       keys.waking("w-start"),
+      keys.installation("github.com", 1),
+      keys.installationOf(aKey.org, "github.com", "o"),
+      keys.delivery("github.com", "d"),
+      keys.githubRun(aKey.org, runId("r")),
+      keys.githubStep(aKey.org, aKey.repo, "parent", "head"),
     ];
     const without = made.map((key) => key.pk.split("#")[0]).filter((first) => first !== "acme");
     expect(without).toEqual([...WITHOUT_TENANT]);

@@ -1,0 +1,161 @@
+/**
+ * Builds what a run tests on a branch of its own: a base with changes merged on top, in order. Whatever the queue's
+ * merge method, GitHub is asked to merge: only the tree is evidence where it makes the commits itself as it lands.
+ */
+import * as z from "zod";
+import { type CommitSha, commitSha, treeSha } from "../../kernel/ids.ts";
+import type { Change, NotBuilt } from "../../queue/engine/types.ts";
+import { cut, oneLine } from "../git/names.ts";
+import { type Built, type BuildRequest, HostUnavailable } from "../port.ts";
+import { Answered } from "./client.ts";
+import { pathsInBoth, type Place, readCommit, unless } from "./place.ts";
+import type { Stepped } from "./port.ts";
+import { readPull } from "./pull-request.ts";
+
+export type BuildAnswer =
+  | { readonly ok: true; readonly value: Built }
+  | { readonly ok: false; readonly why: Exclude<NotBuilt, { kind: "INFRASTRUCTURE" }> };
+
+/** What is built, without who asked for it: a landing builds, too. */
+export type Stack = Pick<BuildRequest, "branch" | "base" | "changes"> & {
+  /** In the message of the last commit, so that each run's is its own: what CI says of another's is not about it. */
+  readonly mark: string;
+};
+
+/** Leaves the branch where it is. One that an earlier attempt left is taken over. */
+export async function buildStack(place: Place, stack: Stack): Promise<BuildAnswer> {
+  const start = await startOf(place, stack);
+  if (!(await pointBranch(place, stack.branch, start.at.commit))) {
+    // What was merged for an earlier run may be gone since. The base may not.
+    if (start.done === 0) throw new HostUnavailable(`commit ${stack.base} of the target branch is not there`);
+    return buildFrom(place, stack, await baseOf(place, stack.base), 0);
+  }
+  return buildOn(place, stack, start.at, start.done);
+}
+
+async function buildFrom(place: Place, stack: Stack, at: Stepped, done: number): Promise<BuildAnswer> {
+  if (!(await pointBranch(place, stack.branch, at.commit)))
+    throw new HostUnavailable(`commit ${stack.base} of the target branch is not there`);
+  return buildOn(place, stack, at, done);
+}
+
+/** The branch stands at `from`, which holds the first `done` changes. */
+async function buildOn(place: Place, stack: Stack, from: Stepped, done: number): Promise<BuildAnswer> {
+  let at = from;
+  for (const [index, change] of stack.changes.entries()) {
+    if (index < done) continue;
+    const isLast = index === stack.changes.length - 1;
+    const merged = await mergeInto(place, stack.branch, at, change, isLast ? stack.mark : null);
+    if (merged === "NOT_THERE")
+      return { ok: false, why: { kind: "OWN", entry: change.entry, what: `commit ${change.headSha} is not there` } };
+    if (merged === "CONFLICT") return { ok: false, why: await attribute(place, stack, index, change) };
+    await place.memory.putStep(place.key, { parent: at.commit, head: change.headSha }, merged);
+    at = merged;
+  }
+  return { ok: true, value: at };
+}
+
+/** The longest beginning that runs ahead were built of, the last change excepted: its commit is the run's own. */
+async function startOf(place: Place, { base, changes }: Stack): Promise<{ at: Stepped; done: number }> {
+  let at = await baseOf(place, base);
+  let done = 0;
+  for (const change of changes.slice(0, -1)) {
+    const known = await place.memory.step(place.key, { parent: at.commit, head: change.headSha });
+    if (known === undefined) break;
+    at = known;
+    done += 1;
+  }
+  return { at, done };
+}
+
+async function baseOf(place: Place, base: CommitSha): Promise<Stepped> {
+  const commit = await readCommit(place, base);
+  if (commit === undefined) throw new HostUnavailable(`commit ${base} of the target branch is not there`);
+  return { commit: base, tree: commit.tree };
+}
+
+/** Makes the branch, or moves the one that is there. False where there is no such commit. */
+export async function pointBranch({ ask, at }: Place, branch: string, commit: CommitSha): Promise<boolean> {
+  try {
+    await ask("POST /repos/{owner}/{repo}/git/refs", { ...at, ref: `refs/heads/${branch}`, sha: commit });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Answered) || error.status !== 422) throw error;
+    if (!/already exists/iu.test(error.said)) return false;
+  }
+  const moved = await unless([422], () =>
+    ask("PATCH /repos/{owner}/{repo}/git/refs/{ref}", { ...at, ref: `heads/${branch}`, sha: commit, force: true }),
+  );
+  return moved !== undefined;
+}
+
+export async function removeBranch({ ask, at }: Place, branch: string): Promise<void> {
+  await unless([404, 422], () => ask("DELETE /repos/{owner}/{repo}/git/refs/{ref}", { ...at, ref: `heads/${branch}` }));
+}
+
+const merge = z.object({ sha: z.string(), commit: z.object({ tree: z.object({ sha: z.string() }) }) });
+
+type Merged = Stepped | "CONFLICT" | "NOT_THERE";
+
+async function mergeInto(
+  place: Place,
+  branch: string,
+  onto: Stepped,
+  change: Change,
+  mark: string | null,
+): Promise<Merged> {
+  const { ask, at } = place;
+  const commit_message = await messageOf(place, change, mark);
+  try {
+    const asked = { ...at, base: branch, head: change.headSha, commit_message };
+    const { data } = await ask("POST /repos/{owner}/{repo}/merges", asked);
+    // No content, which the published shape does not know of: the branch contains it already.
+    const made = merge.safeParse(data).data;
+    return made === undefined ? onto : { commit: commitSha(made.sha), tree: treeSha(made.commit.tree.sha) };
+  } catch (error) {
+    if (!(error instanceof Answered)) throw error;
+    if (error.status === 409) return "CONFLICT";
+    if (error.status === 404 || error.status === 422) return "NOT_THERE";
+    throw error;
+  }
+}
+
+/** A line of a pull request's description may say what its merge is to be called. */
+const TITLE = /^merge-commit-title:[ \t]*(\S.*)$/imu;
+
+export const titleIn = (body: string | null | undefined): string | undefined => {
+  const title = TITLE.exec(body ?? "")?.[1];
+  return title === undefined ? undefined : oneLine(title, 250);
+};
+
+async function messageOf(place: Place, change: Change, mark: string | null): Promise<string> {
+  const pull = await readPull(place, change.prNumber);
+  const title = titleIn(pull?.body) ?? `Merge #${change.prNumber}: ${oneLine(change.title, 250)}`;
+  return cut(mark === null ? title : `${title}\n\n${mark}`, 1_000);
+}
+
+/**
+ * With whom does a change conflict? With the base, if it conflicts there alone; else with the nearest earlier change
+ * with which it conflicts on the base; else with the one just before it. Tried out on the run's own branch.
+ */
+async function attribute(
+  place: Place,
+  { branch, base, changes }: Stack,
+  index: number,
+  change: Change,
+): Promise<Exclude<NotBuilt, { kind: "INFRASTRUCTURE" }>> {
+  const on = await baseOf(place, base);
+  const conflicts = async (...others: readonly Change[]): Promise<boolean> => {
+    await pointBranch(place, branch, base);
+    for (const one of others) await mergeInto(place, branch, on, one, null);
+    return (await mergeInto(place, branch, on, change, null)) === "CONFLICT";
+  };
+  const conflict = async (other: Change | undefined) => {
+    const paths = await pathsInBoth(place, change.headSha, other?.headSha ?? base);
+    return { kind: "CONFLICT", entry: change.entry, with: other?.entry ?? null, paths } as const;
+  };
+  const earlier = changes.slice(0, index);
+  if (earlier.length === 0 || (await conflicts())) return conflict(undefined);
+  for (const other of earlier.toReversed()) if (await conflicts(other)) return conflict(other);
+  return conflict(earlier.at(-1));
+}

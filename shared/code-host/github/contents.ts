@@ -1,0 +1,82 @@
+/**
+ * What is to be on the target once a landing is done. The tested commit is a chain of merges that this service had
+ * GitHub make: read back, it shows what was merged onto what.
+ */
+import type { CommitSha, TreeSha } from "../../kernel/ids.ts";
+import type { Change } from "../../queue/engine/types.ts";
+import { HostUnavailable, type LandRequest } from "../port.ts";
+import { buildStack, removeBranch } from "./build.ts";
+import { type Commit, compare, type Place, readCommit } from "./place.ts";
+import type { Stepped } from "./port.ts";
+
+export type Refusal = { readonly kind: "REFUSED" | "CONFLICT"; readonly what: string };
+
+/** `commit` is null where the content is known and no commit on top of the tip holds it yet. */
+export type Content = { readonly commit: CommitSha | null; readonly tree: TreeSha };
+
+const NOT_THOSE: Refusal = {
+  kind: "REFUSED",
+  what: "the tested commit holds something else than the target and the changes that are to land",
+};
+
+/** Longer chains are not built: a run contains at most so many pull requests. */
+const CHAIN_MAX = 2_000;
+
+/** What the tested run puts on the expected tip; undefined where that takes a merge onto a tip of other lanes. */
+export async function contentOfRun(
+  place: Place,
+  tested: Commit,
+  { base, expectedTip, changes }: LandRequest,
+): Promise<Content | Refusal | undefined> {
+  const tip = await mustRead(place, expectedTip);
+  const heads: CommitSha[] = [];
+  const areThose = (some: readonly CommitSha[]) => areAll(place, changes, some, expectedTip);
+  let at = tested;
+  for (let left = CHAIN_MAX; left > 0; left -= 1) {
+    if (at.sha === expectedTip) return (await areThose(heads)) ? { commit: tested.sha, tree: tested.tree } : NOT_THOSE;
+    if (at.tree === tip.tree && (await areThose(heads))) return { commit: null, tree: tested.tree };
+    const [parent, head] = at.parents;
+    if (at.sha === base || parent === undefined || head === undefined) break;
+    heads.unshift(head);
+    at = await mustRead(place, parent);
+  }
+  return changes.length > 0 && (await areThose(heads.slice(-changes.length))) ? undefined : NOT_THOSE;
+}
+
+/** Those heads, in that order. GitHub makes no merge of a change that is contained in the tip, or in one before it. */
+async function areAll(place: Place, changes: readonly Change[], heads: readonly CommitSha[], tip: CommitSha) {
+  let at = 0;
+  for (const { headSha } of changes) {
+    if (heads[at] === headSha) at += 1;
+    else if (!(await isIn(place, headSha, [tip, ...heads.slice(0, at)]))) return false;
+  }
+  return at === heads.length;
+}
+
+async function isIn(place: Place, head: CommitSha, some: readonly CommitSha[]): Promise<boolean> {
+  for (const one of some) if ((await compare(place, one, head))?.ahead === 0) return true;
+  return false;
+}
+
+async function mustRead(place: Place, sha: CommitSha): Promise<Commit> {
+  const commit = await readCommit(place, sha);
+  if (commit === undefined) throw new HostUnavailable(`commit ${sha} is not in the repository any more`);
+  return commit;
+}
+
+/** Merges the changes onto the expected tip, on a branch that is removed at once. Once for each tested commit and tip. */
+export async function mergedOnTip(place: Place, request: LandRequest): Promise<Stepped | Refusal> {
+  const { commit, expectedTip: base, changes, run } = request;
+  const name = { parent: base, head: commit };
+  const known = await place.memory.step(place.key, name);
+  if (known !== undefined) return known;
+  const branch = `mainline/landing/${run ?? `direct-${changes[0]?.prNumber ?? 0}`}`;
+  const built = await buildStack(place, { branch, base, changes, mark: `Mainline-Run: ${run ?? "none"}` });
+  // Remembered before the branch goes: nothing else leads to the commit.
+  if (built.ok) await place.memory.putStep(place.key, name, built.value);
+  await removeBranch(place, branch);
+  if (built.ok) return built.value;
+  const { why } = built;
+  if (why.kind === "OWN") return { kind: "REFUSED", what: why.what };
+  return { kind: "CONFLICT", what: `it conflicts with what landed: ${why.paths.join(", ")}` };
+}

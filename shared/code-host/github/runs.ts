@@ -1,0 +1,98 @@
+/** Runs: built once, read, repeated and closed. What was built is remembered; branches outlive nothing. */
+import type { RunId } from "../../kernel/ids.ts";
+import { type BuildRequest, HostUnavailable, type RunStatuses } from "../port.ts";
+import { OWN_BRANCHES } from "../git/names.ts";
+import { type BuildAnswer, buildStack, removeBranch } from "./build.ts";
+import { draftPullRequest } from "./draft.ts";
+import { type Place, unless } from "./place.ts";
+import type { GitHubRun, Superseded } from "./port.ts";
+import { type Result, resultsOf, shownOf, withoutSuperseded } from "./results.ts";
+
+export async function openRun(place: Place, request: BuildRequest): Promise<BuildAnswer> {
+  const { run, branch, base, changes } = request;
+  const known = await place.memory.run(run);
+  if (known !== undefined) return { ok: true, value: { commit: known.commit, tree: known.tree } };
+  const answer = await buildStack(place, { branch, base, changes, mark: `Mainline-Run: ${run}` });
+  if (!answer.ok) {
+    await removeBranch(place, branch);
+    return answer;
+  }
+  const pullRequest = await draftPullRequest(place, request);
+  const { required } = request;
+  const made = { run, repo: place.key, branch, ...answer.value, required, pullRequest };
+  await place.memory.putRun({ ...made, repeats: 0, superseded: [], closed: false });
+  return answer;
+}
+
+const gone = (broken: string): RunStatuses => ({ statuses: [], complete: false, repeats: 0, broken });
+
+export async function readRun(place: Place, run: RunId): Promise<RunStatuses> {
+  const known = await place.memory.run(run);
+  if (known === undefined) return gone("GitHub was never asked to build this run");
+  if (known.closed) return gone("the run was closed");
+  const results = withoutSuperseded(await resultsOf(place, known.commit), known.superseded);
+  return { statuses: results.map(shownOf), complete: isComplete(known, results), repeats: known.repeats, broken: null };
+}
+
+/**
+ * GitHub never says that nothing more will come: a workflow may yet begin, and a suite without runs stays as it is. So
+ * what is required and has not come is awaited.
+ */
+const isComplete = ({ required }: GitHubRun, results: readonly Result[]): boolean =>
+  results.length > 0 &&
+  results.every((one) => one.state !== "PENDING") &&
+  required.every((context) => results.some((one) => one.context === context));
+
+export async function repeatRun(place: Place, run: RunId, repeat: number, contexts: readonly string[]): Promise<void> {
+  const known = await place.memory.run(run);
+  if (known === undefined || known.closed || known.repeats >= repeat) return;
+  const results = (await resultsOf(place, known.commit)).filter((one) => contexts.includes(one.context));
+  const runs = results.flatMap(({ run: one, ...result }) => (one === undefined ? [] : [{ ...result, run: one }]));
+  const missing = contexts.find((context) => !runs.some((one) => one.context === context));
+  // A commit status is somebody's word: GitHub cannot ask for it again. The run is built anew then.
+  if (missing !== undefined)
+    throw new HostUnavailable(`GitHub cannot repeat ${missing}, which is no check run: all is tested anew`);
+  const again = [...new Set(runs.map((one) => actionsRun(one) ?? `check-run ${one.run.id}`))];
+  for (const one of again) await runAgain(place, one);
+  const superseded = runs.map(
+    (one): Superseded => ({ context: one.context, id: one.run.id, completedAt: one.run.completedAt }),
+  );
+  const others = known.superseded.filter((one) => !contexts.includes(one.context));
+  await place.memory.putRun({ ...known, repeats: repeat, superseded: [...others, ...superseded] });
+}
+
+/** GitHub's own workflows run their failed jobs again together; a job alone cannot while another of them runs. */
+const actionsRun = (one: Result): string | undefined =>
+  one.run?.app === "github-actions" ? /\/actions\/runs\/(\d+)(?:\/|$)/u.exec(one.url ?? "")?.[1] : undefined;
+
+async function runAgain({ ask, at }: Place, which: string): Promise<void> {
+  const checkRun = /^check-run (\d+)$/u.exec(which)?.[1];
+  if (checkRun === undefined)
+    await ask("POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs", { ...at, run_id: Number(which) });
+  else
+    await ask("POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest", {
+      ...at,
+      check_run_id: Number(checkRun),
+    });
+}
+
+/** Marked first: nobody starts again what was closed. GitHub closes the draft pull request of a branch that is gone. */
+export async function closeRun(place: Place, run: RunId, branch: string): Promise<void> {
+  const known = await place.memory.run(run);
+  if (known !== undefined && !known.closed) await place.memory.putRun({ ...known, closed: true });
+  if (`refs/heads/${branch}`.startsWith(OWN_BRANCHES)) await removeBranch(place, branch);
+  if (known !== undefined && !known.closed) await cancelWorkflows(place, known.commit);
+}
+
+const STILL = new Set(["queued", "in_progress", "waiting", "requested", "pending"]);
+
+/** They cost their owner minutes. One that ends at this moment cannot be cancelled, and need not. */
+async function cancelWorkflows({ ask, at }: Place, head_sha: string): Promise<void> {
+  const asked = { ...at, head_sha, per_page: 100 };
+  const found = await unless([403, 404], () => ask("GET /repos/{owner}/{repo}/actions/runs", asked));
+  for (const { id, status } of found?.data.workflow_runs ?? [])
+    if (STILL.has(status ?? ""))
+      await unless([403, 404, 409], () =>
+        ask("POST /repos/{owner}/{repo}/actions/runs/{run_id}/cancel", { ...at, run_id: Number(id) }),
+      );
+}
