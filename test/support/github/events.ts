@@ -1,0 +1,264 @@
+/** What happened, as webhooks tell it. */
+import { commit, log } from "./content/commits.ts";
+import type { Moved } from "./content/notice.ts";
+import { instant, installation, nodeId, user } from "./render/basics.ts";
+import { hookedRun, hookedSuite } from "./render/checks.ts";
+import { commitShape, emailOf, pushedCommit } from "./render/commits.ts";
+import { fullPull, label, simplePull } from "./render/pull.ts";
+import { api, html, repository } from "./render/repository.ts";
+import type { Shape } from "./shapes/published.ts";
+import {
+  type Account,
+  type CheckRun,
+  type Comment,
+  fullName,
+  type Installation,
+  type Pull,
+  type Repository,
+  type Review,
+  type Status,
+  type Suite,
+  type World,
+} from "./world.ts";
+
+const NONE = "0".repeat(40);
+const COMMITS_MOST = 2_048;
+
+export async function emitPush(world: World, repo: Repository, moved: Moved, sender: Account): Promise<void> {
+  const { before, after, ref } = moved;
+  const range = after === null ? [] : [before === null ? after : `${before}..${after}`];
+  const commits =
+    after === null
+      ? []
+      : await log(repo.git, ["--reverse", `--max-count=${before === null ? 1 : COMMITS_MOST}`, ...range]);
+  const forced = before !== null && after !== null && (await isForced(repo, before, after));
+  const head = after === null ? null : pushedCommit(world, repo, await commit(repo.git, after));
+  const epoch = Math.floor(repo.createdAt / 1000);
+  world.emit(
+    "push",
+    null,
+    repo,
+    {
+      ref,
+      before: before ?? NONE,
+      after: after ?? NONE,
+      base_ref: null,
+      created: before === null,
+      deleted: after === null,
+      forced,
+      compare: html(world, repo, `/compare/${(before ?? NONE).slice(0, 12)}...${(after ?? NONE).slice(0, 12)}`),
+      commits: commits.map((one) => pushedCommit(world, repo, one)),
+      head_commit: head,
+      pusher: { name: sender.login, email: emailOf(sender) },
+      repository: { ...repository(world, repo), created_at: epoch, pushed_at: epoch },
+    },
+    sender,
+  );
+}
+
+const isForced = async (repo: Repository, before: string, after: string): Promise<boolean> =>
+  (await repo.git.run(["merge-base", "--is-ancestor", before, after])).code !== 0;
+
+export async function emitPull(
+  world: World,
+  repo: Repository,
+  action: string,
+  pull: Pull,
+  sender: Account,
+  more: object = {},
+): Promise<void> {
+  const pull_request = await fullPull(world, repo, pull);
+  world.emit("pull_request", action, repo, { number: pull.number, pull_request, ...more }, sender);
+}
+
+export const emitLabel = (
+  world: World,
+  repo: Repository,
+  action: "labeled" | "unlabeled",
+  pull: Pull,
+  name: string,
+  sender: Account,
+): Promise<void> => emitPull(world, repo, action, pull, sender, { label: label(world, repo, name) });
+
+export async function emitSuite(
+  world: World,
+  repo: Repository,
+  action: "requested" | "completed" | "rerequested",
+  suite: Suite,
+  sender: Account,
+): Promise<void> {
+  world.emit("check_suite", action, repo, { check_suite: await hookedSuite(world, repo, suite) }, sender);
+}
+
+export function emitRun(
+  world: World,
+  repo: Repository,
+  action: "created" | "completed" | "rerequested",
+  run: CheckRun,
+  sender: Account,
+): void {
+  world.emit("check_run", action, repo, { check_run: hookedRun(world, repo, run) }, sender);
+}
+
+export async function emitStatus(world: World, repo: Repository, status: Status, sender: Account): Promise<void> {
+  const branches = [...repo.known].filter(([ref, sha]) => ref.startsWith("refs/heads/") && sha === status.sha);
+  world.emit(
+    "status",
+    null,
+    repo,
+    {
+      id: status.id,
+      sha: status.sha,
+      name: fullName(repo),
+      target_url: status.targetUrl,
+      avatar_url: `${world.url}/avatars/u/${status.creator.id}`,
+      context: status.context,
+      description: status.description,
+      state: status.state,
+      commit: asStatusesShowIt(commitShape(world, repo, await commit(repo.git, status.sha))),
+      branches: branches.map(([ref, sha]) => ({
+        name: ref.slice("refs/heads/".length),
+        commit: { sha, url: api(world, repo, `/commits/${sha}`) },
+        protected: repo.protections.has(ref.slice("refs/heads/".length)),
+      })),
+      created_at: instant(status.at),
+      updated_at: instant(status.at),
+    },
+    sender,
+  );
+}
+
+/** An older form of accounts than everywhere else. */
+const asStatusesShowIt = (shown: Shape<"commit">): object => ({
+  ...shown,
+  author: shown.author === null ? null : { ...shown.author, user_view_type: undefined },
+  committer: shown.committer === null ? null : { ...shown.committer, user_view_type: undefined },
+});
+
+export const emitReview = (
+  world: World,
+  repo: Repository,
+  action: "submitted" | "dismissed",
+  pull: Pull,
+  review: Review,
+): void => {
+  const page = html(world, repo, `/pull/${pull.number}`);
+  const pull_request_url = api(world, repo, `/pulls/${pull.number}`);
+  world.emit(
+    "pull_request_review",
+    action,
+    repo,
+    {
+      review: {
+        id: review.id,
+        node_id: nodeId("PullRequestReview", review.id),
+        user: user(world, review.user),
+        body: review.body === "" ? null : review.body,
+        commit_id: review.commit,
+        submitted_at: instant(review.at),
+        updated_at: instant(review.at),
+        state: review.state.toLowerCase(),
+        html_url: `${page}#pullrequestreview-${review.id}`,
+        pull_request_url,
+        author_association: "MEMBER",
+        _links: {
+          html: { href: `${page}#pullrequestreview-${review.id}` },
+          pull_request: { href: pull_request_url },
+        },
+      },
+      pull_request: simplePull(world, repo, pull),
+    },
+    review.user,
+  );
+};
+
+export const emitInstallation = (world: World, action: string, one: Installation, more: object = {}): void =>
+  world.emit("installation", action, null, { installation: installation(world, one), ...more }, one.account);
+
+export const named = (repo: Repository) => ({
+  id: repo.id,
+  node_id: nodeId("Repository", repo.id),
+  name: repo.name,
+  full_name: fullName(repo),
+  private: false,
+});
+
+export const emitInstalled = (
+  world: World,
+  action: "added" | "removed",
+  one: Installation,
+  repositories: readonly Repository[],
+): void => {
+  world.emit(
+    "installation_repositories",
+    action,
+    null,
+    {
+      installation: installation(world, one),
+      repository_selection: "selected",
+      repositories_added: action === "added" ? repositories.map(named) : [],
+      repositories_removed: action === "removed" ? repositories.map(named) : [],
+      requester: null,
+    },
+    one.account,
+  );
+};
+
+export const emitComment = (
+  world: World,
+  repo: Repository,
+  action: "created" | "edited" | "deleted",
+  pull: Pull,
+  shown: object,
+  comment: Comment,
+  more: object = {},
+): void =>
+  world.emit("issue_comment", action, repo, { issue: issue(world, repo, pull), comment: shown, ...more }, comment.user);
+
+const noReactions = (url: string) => ({
+  url: `${url}/reactions`,
+  ...{ total_count: 0, "+1": 0, "-1": 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 },
+});
+
+function issue(world: World, repo: Repository, pull: Pull): object {
+  const url = api(world, repo, `/issues/${pull.number}`);
+  const shown = simplePull(world, repo, pull);
+  const page = shown.html_url;
+  return {
+    url,
+    repository_url: api(world, repo),
+    labels_url: `${url}/labels{/name}`,
+    comments_url: `${url}/comments`,
+    events_url: `${url}/events`,
+    html_url: page,
+    id: pull.id + 1_000_000,
+    node_id: shown.node_id,
+    number: pull.number,
+    title: pull.title,
+    user: shown.user,
+    labels: shown.labels,
+    state: pull.state,
+    locked: false,
+    assignee: null,
+    assignees: [],
+    milestone: null,
+    comments: repo.comments.filter((one) => one.number === pull.number).length,
+    created_at: shown.created_at,
+    updated_at: shown.updated_at,
+    closed_at: shown.closed_at,
+    author_association: shown.author_association,
+    active_lock_reason: null,
+    draft: pull.draft,
+    pull_request: {
+      url: shown.url,
+      html_url: page,
+      diff_url: shown.diff_url,
+      patch_url: shown.patch_url,
+      merged_at: shown.merged_at,
+    },
+    body: pull.body,
+    reactions: noReactions(url),
+    performed_via_github_app: null,
+    state_reason: null,
+  };
+}

@@ -1,0 +1,50 @@
+/** Git on a bare repository, for the twin: argument arrays, no configuration but its own. */
+import { spawn } from "node:child_process";
+
+export type GitAnswer = { readonly code: number; readonly out: string; readonly err: string };
+export type GitOptions = { readonly input?: string | Buffer; readonly env?: Readonly<Record<string, string>> };
+
+export type Git = {
+  readonly dir: string;
+  readonly run: (args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
+  /** The output, without the end of its last line; throws when git fails. */
+  readonly must: (args: readonly string[], options?: GitOptions) => Promise<string>;
+};
+
+const ENV = {
+  PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+  HOME: "/nonexistent",
+  LC_ALL: "C",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_TERMINAL_PROMPT: "0",
+};
+const ALWAYS = ["-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false"];
+
+export const gitIn = (dir: string): Git => {
+  const run: Git["run"] = (args, options = {}) => execute([...ALWAYS, `--git-dir=${dir}`, ...args], options);
+  return {
+    dir,
+    run,
+    must: async (args, options) => {
+      const answer = await run(args, options);
+      if (answer.code !== 0) throw new Error(`git ${args.join(" ")} in ${dir}: ${answer.err}`);
+      return answer.out.replace(/\n$/u, "");
+    },
+  };
+};
+
+const execute = (args: readonly string[], options: GitOptions): Promise<GitAnswer> =>
+  new Promise((resolve, reject) => {
+    const child = spawn("git", args, { env: { ...ENV, ...options.env }, stdio: ["pipe", "pipe", "pipe"] });
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    child.stdin.on("error", () => {});
+    child.on("error", reject);
+    child.on("close", (code) =>
+      resolve({ code: code ?? 1, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString().trim() }),
+    );
+    child.stdin.end(options.input ?? "");
+  });

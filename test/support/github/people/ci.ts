@@ -1,0 +1,113 @@
+/** What somebody's CI does: it sees pushes, and reports checks and statuses. */
+import type { EventEmitter } from "node:events";
+import { requireRepository } from "../content/pulls.ts";
+import { addRun, addStatus, changeRun } from "../content/reporting.ts";
+import {
+  accountOf,
+  type CheckApp,
+  type CheckRun,
+  findRepository,
+  inTurn,
+  type Pushed,
+  type Status,
+  type World,
+} from "../world.ts";
+
+export type RunState = CheckRun["status"] | NonNullable<CheckRun["conclusion"]>;
+
+export type Ci = {
+  /**
+   * A check run of an app other than the one under test, GitHub Actions unless another is named. While one of that name
+   * is not completed it moves on; else it is a new one, as of a re-run. Answers its id.
+   */
+  readonly setCheckRun: (
+    repository: string,
+    sha: string,
+    name: string,
+    state: RunState,
+    how?: { readonly app?: CheckApp; readonly summary?: string; readonly again?: boolean },
+  ) => Promise<number>;
+  readonly setStatus: (
+    repository: string,
+    sha: string,
+    context: string,
+    state: Status["state"],
+    how?: { readonly description?: string },
+  ) => Promise<void>;
+  /** Every branch that moved, whoever moved it. */
+  readonly onPush: (callback: (push: Pushed) => void) => void;
+  /** Those under `mainline/`. */
+  readonly onTestingBranch: (callback: (push: Pushed) => void) => void;
+  /** A run of GitHub Actions, of a fork's pull request where that is named. */
+  readonly addWorkflowRun: (
+    repository: string,
+    wanted: {
+      readonly headSha: string;
+      readonly headBranch: string;
+      readonly fork?: string;
+      readonly event?: string;
+      readonly status?: "queued" | "in_progress" | "completed";
+    },
+  ) => number;
+  readonly endWorkflowRun: (repository: string, id: number, conclusion: string) => void;
+};
+
+const ACTIONS: CheckApp = { id: 15_368, slug: "github-actions", name: "GitHub Actions" };
+const STATUSES: readonly string[] = ["queued", "in_progress", "completed"];
+
+export function createCi(world: World, pushes: EventEmitter<{ pushed: [Pushed] }>): Ci {
+  return {
+    setCheckRun: (name, sha, check, state, how = {}) => {
+      const repo = requireRepository(world, name);
+      const app = how.app ?? ACTIONS;
+      const sender = accountOf(world, `${app.slug}[bot]`, "Bot");
+      const wanted = {
+        ...stateOf(state),
+        ...(how.summary === undefined ? {} : { title: check, summary: how.summary }),
+      };
+      return inTurn(repo, async () => {
+        const open = repo.checkRuns.findLast(
+          (run) =>
+            run.name === check && run.suite.sha === sha && run.suite.app.id === app.id && run.status !== "completed",
+        );
+        if (open === undefined || how.again === true)
+          return (await addRun(world, repo, app, sha, { ...wanted, name: check }, sender)).id;
+        await changeRun(world, repo, open, wanted, sender);
+        return open.id;
+      });
+    },
+    setStatus: (name, sha, context, state, how = {}) => {
+      const repo = requireRepository(world, name);
+      const creator = accountOf(world, "ci-bot", "Bot");
+      const made = { sha, context, state, creator, description: how.description ?? null, targetUrl: null };
+      return inTurn(repo, async () => void (await addStatus(world, repo, made)));
+    },
+    onPush: (callback) => void pushes.on("pushed", callback),
+    onTestingBranch: (callback) =>
+      void pushes.on("pushed", (push) => {
+        if (push.branch.startsWith("mainline/")) callback(push);
+      }),
+    addWorkflowRun: (name, wanted) => {
+      const repo = requireRepository(world, name);
+      const fork = wanted.fork === undefined ? repo : findRepository(world, `${wanted.fork}/${repo.name}`);
+      if (fork === undefined) throw new Error(`${wanted.fork} has no fork of ${name}`);
+      const id = world.nextId();
+      repo.workflowRuns.set(id, {
+        ...{ id, event: wanted.event ?? "pull_request", status: wanted.status ?? "in_progress", conclusion: null },
+        ...{ headSha: wanted.headSha, headBranch: wanted.headBranch, headRepository: fork, at: world.now() },
+      });
+      return id;
+    },
+    endWorkflowRun: (name, id, conclusion) => {
+      const run = requireRepository(world, name).workflowRuns.get(id);
+      if (run === undefined) throw new Error(`${name} has no workflow run ${id}`);
+      run.status = "completed";
+      run.conclusion = conclusion;
+    },
+  };
+}
+
+const stateOf = (state: RunState): Pick<CheckRun, "status"> & { conclusion?: CheckRun["conclusion"] } =>
+  STATUSES.includes(state)
+    ? { status: state as CheckRun["status"] }
+    : { status: "completed", conclusion: state as CheckRun["conclusion"] };
