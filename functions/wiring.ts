@@ -11,6 +11,7 @@ import { forgivenOf } from "../shared/test-health/app/forgive.ts";
 import type { BundleDoor, HealthApp } from "../shared/test-health/app/ports.ts";
 import type { Table } from "../shared/table/client.ts";
 import { type TokenStore, tokenStore } from "../shared/table/tokens.ts";
+import { type GitHubDoor, gitHubSide } from "./github-side.ts";
 import { healthSide } from "./health-side.ts";
 import { maintenanceSide } from "./maintenance-side.ts";
 import { putIn } from "./put-in.ts";
@@ -18,7 +19,8 @@ import { putIn } from "./put-in.ts";
 /** Everything a function may need. */
 export type Wiring = EndpointPorts &
   WindowApp &
-  HealthApp & {
+  HealthApp &
+  GitHubDoor & {
     readonly tokens: TokenStore;
     readonly uploads: UploadDoor & BundleDoor;
     readonly scheduler: Scheduler;
@@ -31,6 +33,8 @@ export type Parts = {
   readonly blobs: BlobStore;
   readonly uploads: UploadDoor & BundleDoor;
   readonly hosts: CodeHosts;
+  /** The GitHub App whose webhooks are let in. Absent: none is set up. */
+  readonly gitHub?: GitHubDoor["gitHub"];
   /** Set where one process at a time is this worker: what its earlier lives left half done is taken up at once. */
   readonly worker?: string;
   /** Absent: nobody wakes a queue at the edges of its maintenance windows but the sweep. */
@@ -52,6 +56,7 @@ export const wired: Side<keyof Wiring> = (parts) => {
   return {
     ...health,
     ...maintenanceSide(parts),
+    ...gitHubSide(parts),
     forgives: (key, asked) => forgivenOf(health, { org: key.org, repo: key.repo }, asked),
     tokens: tokenStore(parts.table),
     scheduler: parts.scheduler ?? nobody,

@@ -119,6 +119,8 @@ export const ENDPOINT_NEEDS: Readonly<Record<RouteId | "unknown-path", Needs>> =
     table: together(KEYED, SETTINGS, { testSettings: ["PutItem"], testsDue: ["PutItem"] }),
   },
 
+  // Without an App's secret it lets nothing in.
+  "receive-github-webhook": NOTHING,
   "get-status": NOTHING,
   "get-open-api": NOTHING,
   "unknown-path": NOTHING,

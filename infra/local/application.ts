@@ -97,7 +97,7 @@ export async function localApplication(context: LocalContext): Promise<Applicati
   const gitHub: CodeHosts = app === undefined ? () => undefined : gitHubHosts(table, app);
   const hosts: CodeHosts = (org, asked) => git.hosts(org, asked) ?? gitHub(org, asked);
   const scheduler = await windowScheduler(log, nudge);
-  made = wired({ table, log, blobs, uploads, hosts, worker: workerName(data), scheduler });
+  made = wired({ table, log, blobs, uploads, hosts, gitHub: app, worker: workerName(data), scheduler });
   useWiring(made);
   const patience = { ms: EFFECTS_MS, most: SLOW_BATCHES_MAX, nudge };
   const mappings = await Promise.all(STREAM_WORKERS.map(mapping));

@@ -164,7 +164,9 @@ function runStream(
   });
 }
 
-const WRITING: ReadonlySet<string> = new Set(allRoutes.filter((route) => route.writes).map((route) => route.id));
+const WRITING: ReadonlySet<string> = new Set(
+  allRoutes.filter((route) => route.tableAccess === "write").map((route) => route.id),
+);
 
 /** After a request that may have written, the stream's functions need not wait for the next poll. */
 const nudging =

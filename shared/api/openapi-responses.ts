@@ -6,6 +6,7 @@ import type { Route } from "./route.ts";
 export function codesOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = ["INTERNAL", ...route.errors];
   if (route.auth !== "none") codes.push("INVALID_REQUEST", "UNAUTHENTICATED", "FORBIDDEN");
+  if (route.body === "signed") codes.push("INVALID_REQUEST", "UNAUTHENTICATED");
   if (route.method === "POST") codes.push("BODY_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
   if (route.tableAccess !== "none") codes.push("TOO_MANY_REQUESTS", "UNAVAILABLE");
   if (route.writes) codes.push("IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED");

@@ -81,10 +81,11 @@ function operation(route: Route): Json {
 
 const FILE = { schema: { type: "string", format: "binary" } };
 
-const body = (route: Route): Json =>
-  route.body === "xml"
-    ? { requestBody: { required: true, content: { "application/xml": FILE, "text/xml": FILE } } }
-    : jsonBody(route);
+function body(route: Route): Json {
+  if (route.body === undefined) return jsonBody(route);
+  const content = route.body === "xml" ? { "application/xml": FILE, "text/xml": FILE } : { "application/json": FILE };
+  return { requestBody: { required: true, content } };
+}
 
 const jsonBody = (route: Route): Json => ({
   ...(route.writes ? { parameters: [{ $ref: "#/components/parameters/IdempotencyKey" }] } : {}),

@@ -27,6 +27,20 @@ export const otherRoutes = {
     media: "text/plain; version=0.0.4; charset=utf-8",
     errors: [],
   }),
+  "receive-github-webhook": route("receive-github-webhook", {
+    ...open,
+    method: "POST",
+    path: "/webhooks/github",
+    summary: "What GitHub tells of its own accord",
+    description:
+      "For GitHub alone: signed with the App's webhook secret (`x-hub-signature-256`, over the bytes as they are). Each " +
+      "delivery counts once, by its `x-github-delivery`. IGNORED: it is about nothing that is queued here.",
+    body: "signed",
+    tableAccess: "write",
+    request: noFields,
+    reply: z.object({ delivery: z.enum(["TAKEN", "SEEN", "IGNORED"]) }),
+    errors: ["UNAUTHENTICATED"],
+  }),
   "get-status": route("get-status", {
     ...open,
     path: "/status",

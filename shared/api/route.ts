@@ -19,8 +19,8 @@ export type Route = {
   /** Takes `Idempotency-Key`. */
   readonly writes: boolean;
   readonly tableAccess: "none" | "read" | "write";
-  /** `xml`: the body is a file as it is, and the request its query. */
-  readonly body?: "xml";
+  /** `xml`: the body is a file as it is, and the request its query. `signed`: so are bytes that a signature is of. */
+  readonly body?: "xml" | "signed";
   /** The body; for GET, and where the body is a file, the query string. */
   readonly request: z.ZodType;
   /** The body of 200. */
@@ -33,7 +33,7 @@ export type Route = {
 
 /** The request's fields stand in the query string. */
 export const isInQuery = ({ method, body }: Pick<Route, "method" | "body">): boolean =>
-  method === "GET" || body === "xml";
+  method === "GET" || body !== undefined;
 
 /** Keeps the exact types of id, schemas and errors, which the handlers' types are made from. */
 export const route = <const Id extends string, const Rest extends Omit<Route, "id">>(id: Id, rest: Rest) => ({

@@ -50,6 +50,12 @@ export async function bodyFile(event: ApiEvent): Promise<Result<Uint8Array, Code
   return bytesOf(Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8"));
 }
 
+/** Bytes as they were sent: a signature is of nothing else. */
+export function signedBytes(event: ApiEvent): Result<Uint8Array, Code> {
+  const bytes = Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8");
+  return bytes.length > BODY_BYTES_MAX ? tooLarge() : ok(bytes);
+}
+
 const typeOf = (event: ApiEvent): string => header(event, "content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
 
 function wrongType(event: ApiEvent): string | undefined {

@@ -13,7 +13,7 @@ import { Unavailable } from "../kernel/unavailable.ts";
 import { faultAnswer } from "./answer.ts";
 import { authorise, NO_TOKEN } from "./authorise.ts";
 import type { Principal } from "./authorizer-answer.ts";
-import { bodyFile, bodyText } from "./body.ts";
+import { bodyFile, bodyText, signedBytes } from "./body.ts";
 import { type Answer, type ApiEvent, type ApiHandler, requestIdOf } from "./event.ts";
 import { type AnyPorts, type AnyRun, performer } from "./perform.ts";
 import type { EndpointPorts, OpenPorts, OpenRoute, Run, TokenRoute } from "./use-case.ts";
@@ -48,8 +48,8 @@ function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<
       return undefined;
     })
     .before(async ({ event }) => {
-      if (route.body !== "xml") return decode(route, event);
-      const file = await bodyFile(event);
+      if (route.body === undefined) return decode(route, event);
+      const file = route.body === "xml" ? await bodyFile(event) : signedBytes(event);
       if (!file.ok) return faultAnswer(requestIdOf(event), file.fault);
       files.set(event, file.value);
       return decode({ method: "GET" }, event);

@@ -4,7 +4,7 @@ import { type Fault, type FaultIssue, fail } from "../kernel/result.ts";
 
 type Raw = z.core.$ZodRawIssue;
 
-const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " elements" };
+const UNITS: Readonly<Record<string, string>> = { string: " character", array: " element" };
 
 // Every number of a request is an integer.
 const NOUNS: Readonly<Record<string, string>> = {
@@ -16,8 +16,11 @@ const NOUNS: Readonly<Record<string, string>> = {
   array: "a list",
 };
 
-const limit = (side: string, value: unknown, origin: string): string =>
-  `must ${origin in UNITS ? "have" : "be"} at ${side} ${String(value)}${UNITS[origin] ?? ""}`;
+function limit(side: string, value: unknown, origin: string): string {
+  const unit = UNITS[origin];
+  if (unit === undefined) return `must be at ${side} ${String(value)}`;
+  return `must have at ${side} ${String(value)}${unit}${Number(value) === 1 ? "" : "s"}`;
+}
 
 /** Passed to every parse; a schema that has words of its own keeps them. */
 export function inWords(issue: Raw): string | undefined {

@@ -31,7 +31,8 @@ export function performer<R extends Route>(route: R, ports: () => AnyPorts, run:
     const input = read.value;
     const work = async (receipt?: Receipt): Promise<Answer> => {
       const open = receipt && { receipt: { ...receipt, answer: (body: BodyOf<R>) => render(body, principal) } };
-      const result = await run({ input, file, principal, requestId, ...open });
+      const headerOf = (name: string) => header(event, name);
+      const result = await run({ input, file, header: headerOf, principal, requestId, ...open });
       if (!result.ok) return faultAnswer(requestId, result.fault);
       return answer(requestId, 200, render(result.value, principal), { "content-type": route.media });
     };

@@ -13,8 +13,9 @@ export type EndpointPorts = OpenPorts & { readonly idempotency: IdempotencyStore
 
 export type EndpointRequest<R extends Route, Who = Principal> = {
   readonly input: InputOf<R>;
-  /** The body of a route that takes a file, decoded; empty elsewhere. */
+  /** The body of a route that takes a file, decoded, or of one that takes signed bytes, as they came; empty elsewhere. */
   readonly file: Uint8Array;
+  readonly header: (name: string) => string | undefined;
   readonly principal: Who;
   readonly requestId: string;
   /** There when the client sent an `Idempotency-Key`: record the answer with the change, or leave it to the endpoint. */

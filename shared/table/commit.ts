@@ -8,6 +8,7 @@ import type { Table } from "./client.ts";
 import { branchPointer, toEndedItem, toEntryItem } from "./entry-items.ts";
 import { type Key, keys } from "./keys.ts";
 import type { TransactItem } from "./organizations.ts";
+import { newEffect } from "./outbox.ts";
 import { metaOf, toMetaItem } from "./queue-items.ts";
 import { toEndedRunItem, toMoveItem, toRunItem } from "./run-items.ts";
 import { check, put, remove, TRANSACTION_ITEMS_MAX, transact, unchanged } from "./transaction.ts";
@@ -25,17 +26,7 @@ export async function commit(table: Table, queue: LoadedQueue, folded: Folded, n
     ...entryItems(table, queue, folded),
     ...runItems(table, queue, folded),
     ...folded.decision.moves.map((move) => put(table, toMoveItem(key, move))),
-    ...folded.decision.effects.map((effect) =>
-      put(table, {
-        ...keys.effect(key, effect.key),
-        entity: "EFFECT",
-        schema: 1,
-        key,
-        effect,
-        leaseUntil: 0,
-        attempts: 0,
-      }),
-    ),
+    ...folded.decision.effects.map((effect) => newEffect(table, key, effect)),
     ...folded.taken.map((taken) => remove(table, { pk: keys.queue(key), sk: taken.sk })),
     logLine(table, queue, folded, now),
   ].filter((item) => item !== undefined);

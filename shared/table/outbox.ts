@@ -5,13 +5,15 @@ import * as z from "zod";
 import type { QueueKey } from "../kernel/ids.ts";
 import { type EpochMs, epochMs, later } from "../kernel/time.ts";
 import type { ClaimedEffect, QueueStore } from "../queue/app/ports.ts";
+import type { Effect } from "../queue/engine/types.ts";
 import { type Claimant, claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
 import { effect } from "./effect-shapes.ts";
 import { inboxItem, putInInbox } from "./inbox.ts";
 import { keys } from "./keys.ts";
 import { query } from "./read.ts";
-import { remove, transact } from "./transaction.ts";
+import type { TransactItem } from "./organizations.ts";
+import { put, remove, transact } from "./transaction.ts";
 import { versioned } from "./versions.ts";
 
 type Outbox = Pick<QueueStore, "tell" | "hasInbox" | "waitingEffects" | "troubles" | "claim" | "finish" | "postpone">;
@@ -28,6 +30,17 @@ const stored = versioned(
     trouble: z.string().optional(),
   }),
 );
+
+export const newEffect = (table: Table, key: QueueKey, effect: Effect): TransactItem =>
+  put(table, {
+    ...keys.effect(key, effect.key),
+    entity: "EFFECT",
+    schema: 1,
+    key,
+    effect,
+    leaseUntil: 0,
+    attempts: 0,
+  });
 
 const owned = (owner: string) => ({ expression: "leaseOwner = :owner", values: { ":owner": owner } });
 

@@ -159,6 +159,11 @@ export type HistoryPage = {
   readonly take: number;
 };
 
+/** What a message from outside leaves for a queue: a fact, or something to look at. */
+export type Left =
+  | { readonly key: QueueKey; readonly event: QueueEvent }
+  | { readonly key: QueueKey; readonly effect: Effect };
+
 export type DueQueue = { readonly key: QueueKey; readonly wakeAt: EpochMs | null };
 
 export type EffectTrouble = { readonly effect: Effect; readonly what: string; readonly retryAt: EpochMs };
