@@ -217,7 +217,15 @@ export const emitComment = (
 
 const noReactions = (url: string) => ({
   url: `${url}/reactions`,
-  ...{ total_count: 0, "+1": 0, "-1": 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 },
+  total_count: 0,
+  "+1": 0,
+  "-1": 0,
+  laugh: 0,
+  hooray: 0,
+  confused: 0,
+  heart: 0,
+  rocket: 0,
+  eyes: 0,
 });
 
 function issue(world: World, repo: Repository, pull: Pull): object {

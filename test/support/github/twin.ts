@@ -80,8 +80,15 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
   const pushes = new EventEmitter<{ pushed: [Pushed] }>();
   const manifests: Manifests = { codes: new Map() };
   const world: World = {
-    ...{ url: "", folder: options.folder, now, nextId, app: createApp(), accounts: new Map() },
-    ...{ repositories: [], installations: [], tokens: new Map() },
+    url: "",
+    folder: options.folder,
+    now,
+    nextId,
+    app: createApp(),
+    accounts: new Map(),
+    repositories: [],
+    installations: [],
+    tokens: new Map(),
     mergeabilityDelayMs: options.mergeabilityDelayMs ?? 20,
     emit: (...news) => emit(world, webhooks, news),
     pushed: (push) => void setImmediate(() => pushes.emit("pushed", push)),
@@ -89,8 +96,15 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
   world.accounts.set(world.app.owner.login, world.app.owner);
   const limits = createLimits(now, (authorization) => holder(world, authorization));
   const routes = [
-    ...[...appRoutes(webhooks, limits, manifests), ...repositoryRoutes, ...pullRoutes, ...mergeRoutes, ...refRoutes],
-    ...[...objectRoutes, ...compareRoutes, ...checkRoutes, ...issueRoutes],
+    ...appRoutes(webhooks, limits, manifests),
+    ...repositoryRoutes,
+    ...pullRoutes,
+    ...mergeRoutes,
+    ...refRoutes,
+    ...objectRoutes,
+    ...compareRoutes,
+    ...checkRoutes,
+    ...issueRoutes,
   ];
   const router = createRouter(routes);
   const server = createTwinServer({ world, router, faults, limits, count: counts.count, lies });
@@ -105,10 +119,18 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
     ...createShown(world),
     url: world.url,
     app: world.app,
-    ...{ faults, counts, limits, lies, deliveries: webhooks.deliveries, redeliver: webhooks.redeliver },
+    faults,
+    counts,
+    limits,
+    lies,
+    deliveries: webhooks.deliveries,
+    redeliver: webhooks.redeliver,
     webhooksTo: (url, secret) => {
       world.app.webhookSecret = secret;
-      webhooks.to = { url, secret };
+      webhooks.to = {
+        url,
+        secret,
+      };
     },
     pushed: async (name) => {
       for (const repo of world.repositories)
@@ -141,7 +163,10 @@ function emit(world: World, webhooks: Webhooks, [event, action, repo, payload, s
   const of = found === undefined ? {} : { id: found.id, node_id: installationShape(world, found).html_url };
   const installationId = found?.id ?? ("installation" in payload ? (payload.installation as { id: number }).id : null);
   webhooks.send({
-    ...{ event, action, installationId, repositoryId: repo?.id ?? null },
+    event,
+    action,
+    installationId,
+    repositoryId: repo?.id ?? null,
     payload: {
       ...(action === null ? {} : { action }),
       ...(repo === null ? {} : { repository: repository(world, repo) }),

@@ -18,7 +18,8 @@ export type Delivery = {
   readonly at: number;
   /** What the receiver answered; 0 when nothing could be brought. */
   statusCode: number;
-  status: "OK" | "LOST" | "PENDING" | string;
+  /** OK, LOST, PENDING, NOBODY, or in words what went wrong. */
+  status: string;
   durationMs: number;
 };
 

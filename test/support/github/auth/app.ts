@@ -36,7 +36,13 @@ export const createApp = (): App => ({
   owner: { id: 9_001, login: "mainline-makers", type: "Organization" },
   permissions: PERMISSIONS,
   events: [
-    ...["pull_request", "push", "check_run", "check_suite", "status", "pull_request_review", "issue_comment"],
+    "pull_request",
+    "push",
+    "check_run",
+    "check_suite",
+    "status",
+    "pull_request_review",
+    "issue_comment",
     "repository",
   ],
 });

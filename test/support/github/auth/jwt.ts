@@ -22,7 +22,7 @@ export function checkAppToken(app: App, token: string, nowMs: number): void {
   const signed = Buffer.from(`${head}.${claims}`);
   if (alg !== "RS256" || !verify("RSA-SHA256", signed, app.publicKey, Buffer.from(signature, "base64url")))
     throw undecodable();
-  if (`${String(iss)}` !== `${app.appId}`) throw new Refusal(404, "Integration not found");
+  if (String(iss) !== `${app.appId}`) throw new Refusal(404, "Integration not found");
   const now = nowMs / 1000;
   if (typeof iat !== "number" || iat > now + DRIFT_S)
     throw new Refusal(

@@ -22,7 +22,7 @@ const WORST = ["failure", "timed_out", "cancelled", "action_required", "success"
 /** A suite is as far as its runs are; one without runs never gets further than being queued. */
 export function suiteOutcome(repo: Repository, suite: Suite): Outcome {
   const runs = latestRuns(repo.checkRuns.filter((run) => run.suite === suite));
-  if (runs.length === 0 || runs.every((run) => run.status === "queued")) return { status: "queued", conclusion: null };
+  if (runs.every((run) => run.status === "queued")) return { status: "queued", conclusion: null };
   if (runs.some((run) => run.status !== "completed")) return { status: "in_progress", conclusion: null };
   return { status: "completed", conclusion: WORST.find((one) => runs.some((run) => run.conclusion === one)) ?? null };
 }

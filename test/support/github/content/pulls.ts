@@ -27,17 +27,27 @@ export async function openPull(world: World, repo: Repository, wanted: NewPull):
   await requireNew(repo, wanted, from, base, sha);
   repo.nextNumber += 1;
   const pull: Pull = {
-    ...{
-      id: world.nextId(),
-      number,
-      title: wanted.title,
-      body: wanted.body,
-      author: wanted.author,
-      draft: wanted.draft,
+    id: world.nextId(),
+    number,
+    title: wanted.title,
+    body: wanted.body,
+    author: wanted.author,
+    draft: wanted.draft,
+    state: "open",
+    closedAt: null,
+    merged: null,
+    mergeability: { kind: "UNKNOWN" },
+    labels: [],
+    reviews: [],
+    head: {
+      repo: from.repo,
+      ref: from.ref,
+      sha,
     },
-    ...{ state: "open", closedAt: null, merged: null, mergeability: { kind: "UNKNOWN" }, labels: [], reviews: [] },
-    head: { repo: from.repo, ref: from.ref, sha },
-    base: { ref: wanted.base, sha: base },
+    base: {
+      ref: wanted.base,
+      sha: base,
+    },
     createdAt: world.now(),
     updatedAt: world.now(),
   };

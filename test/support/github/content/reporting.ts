@@ -18,8 +18,18 @@ export async function addRun(
   const branch = [...repo.known].find(([ref, at]) => ref.startsWith("refs/heads/") && at === sha)?.[0];
   const suite = suiteOf(world, repo, app, sha, branch?.slice("refs/heads/".length) ?? null);
   const run: CheckRun = {
-    ...{ id: world.nextId(), suite, name: "", status: "queued", conclusion: null, startedAt: world.now() },
-    ...{ completedAt: null, externalId: "", detailsUrl: null, title: null, summary: null, text: null },
+    id: world.nextId(),
+    suite,
+    name: "",
+    status: "queued",
+    conclusion: null,
+    startedAt: world.now(),
+    completedAt: null,
+    externalId: "",
+    detailsUrl: null,
+    title: null,
+    summary: null,
+    text: null,
   };
   repo.checkRuns.push(run);
   Object.assign(run, completed(world, wanted));

@@ -93,8 +93,14 @@ export function createCi(world: World, pushes: EventEmitter<{ pushed: [Pushed] }
       if (fork === undefined) throw new Error(`${wanted.fork} has no fork of ${name}`);
       const id = world.nextId();
       repo.workflowRuns.set(id, {
-        ...{ id, event: wanted.event ?? "pull_request", status: wanted.status ?? "in_progress", conclusion: null },
-        ...{ headSha: wanted.headSha, headBranch: wanted.headBranch, headRepository: fork, at: world.now() },
+        id,
+        event: wanted.event ?? "pull_request",
+        status: wanted.status ?? "in_progress",
+        conclusion: null,
+        headSha: wanted.headSha,
+        headBranch: wanted.headBranch,
+        headRepository: fork,
+        at: world.now(),
       });
       return id;
     },

@@ -91,8 +91,12 @@ export function createPeople(world: World): People {
 
 function review(world: World, repo: Repository, pull: Pull, login: string, state: Review["state"]): void {
   const one: Review = {
-    ...{ id: world.nextId(), user: accountOf(world, login), state, body: "" },
-    ...{ commit: pull.head.sha, at: world.now() },
+    id: world.nextId(),
+    user: accountOf(world, login),
+    state,
+    body: "",
+    commit: pull.head.sha,
+    at: world.now(),
   };
   pull.reviews.push(one);
   emitReview(world, repo, state === "DISMISSED" ? "dismissed" : "submitted", pull, one);

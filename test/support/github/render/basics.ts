@@ -67,7 +67,7 @@ export function installation(world: World, one: Installation): Shape<"installati
     app_slug: world.app.slug,
     target_id: one.account.id,
     target_type: one.account.type === "Organization" ? "Organization" : "User",
-    permissions: { ...one.permissions } as Shape<"app-permissions">,
+    permissions: { ...one.permissions },
     events: [...world.app.events],
     created_at: instant(one.createdAt),
     updated_at: instant(one.suspendedAt ?? one.createdAt),

@@ -80,8 +80,19 @@ export function hookedRun(world: World, repo: Repository, run: CheckRun) {
   return {
     ...checkRun(world, repo, run),
     check_suite: {
-      ...{ id, node_id, head_branch, head_sha, status, conclusion, url, before, after },
-      ...{ pull_requests, app, created_at, updated_at },
+      id,
+      node_id,
+      head_branch,
+      head_sha,
+      status,
+      conclusion,
+      url,
+      before,
+      after,
+      pull_requests,
+      app,
+      created_at,
+      updated_at,
     },
   };
 }

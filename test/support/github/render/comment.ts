@@ -19,7 +19,15 @@ export function commentShape(world: World, repo: Repository, one: Comment): Shap
     performed_via_github_app: one.viaApp ? integration(world, ownApp(world.app)) : null,
     reactions: {
       url: `${url}/reactions`,
-      ...{ total_count: 0, "+1": 0, "-1": 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 },
+      total_count: 0,
+      "+1": 0,
+      "-1": 0,
+      laugh: 0,
+      hooray: 0,
+      confused: 0,
+      heart: 0,
+      rocket: 0,
+      eyes: 0,
     },
   };
 }

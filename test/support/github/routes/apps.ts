@@ -70,7 +70,7 @@ function deliveryRoutes(webhooks: Webhooks): readonly Route[] {
     {
       operation: "GET /app/hook/deliveries",
       as: "APP",
-      handle: (call) => page(call, [...webhooks.deliveries].reverse(), deliveryItem),
+      handle: (call) => page(call, webhooks.deliveries.toReversed(), deliveryItem),
     },
     {
       operation: "GET /app/hook/deliveries/{delivery_id}",

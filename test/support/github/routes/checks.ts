@@ -153,7 +153,10 @@ async function createStatus(call: RepositoryCall): Promise<Answer> {
     throw unprocessable("This SHA and context has reached the maximum number of statuses.");
   const state = (["error", "failure", "pending", "success"] as const).find((one) => one === body["state"]) ?? "pending";
   const made = await addStatus(world, repo, {
-    ...{ sha, context, state, creator: sender },
+    sha,
+    context,
+    state,
+    creator: sender,
     description: text(body["description"]) ?? null,
     targetUrl: text(body["target_url"]) ?? null,
   });
@@ -162,7 +165,7 @@ async function createStatus(call: RepositoryCall): Promise<Answer> {
 
 async function statuses(call: RepositoryCall): Promise<Answer> {
   const sha = await commitOf(call, call.params["ref"] ?? "");
-  const found = call.repo.statuses.filter((one) => one.sha === sha).reverse();
+  const found = call.repo.statuses.filter((one) => one.sha === sha).toReversed();
   return page(call, found, (one) => status(call.world, call.repo, one));
 }
 

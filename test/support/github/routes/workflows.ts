@@ -6,8 +6,17 @@ import { Refusal, type RepositoryCall } from "../http/call.ts";
 export async function requireWorkflows({ repo, actor }: RepositoryCall, sha: string): Promise<void> {
   if (actor.kind === "APP" || allows(actor.token.permissions, "workflows", "write")) return;
   const out = await repo.git.must([
-    ...["log", "--format=", "--name-only", "--no-merges", sha, "--not", "--branches", "--tags", "--glob=refs/pull/*"],
-    ...["--", ".github/workflows"],
+    "log",
+    "--format=",
+    "--name-only",
+    "--no-merges",
+    sha,
+    "--not",
+    "--branches",
+    "--tags",
+    "--glob=refs/pull/*",
+    "--",
+    ".github/workflows",
   ]);
   const [path] = out.split("\n").filter(Boolean);
   if (path === undefined) return;

@@ -81,8 +81,12 @@ function isOf(type: Schema["type"], value: unknown): boolean {
       return Array.isArray(value);
     case "integer":
       return Number.isSafeInteger(value);
-    default:
+    case "string":
+    case "number":
+    case "boolean":
       return typeof value === type;
+    case undefined:
+      return true;
   }
 }
 
