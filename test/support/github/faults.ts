@@ -15,7 +15,7 @@ export type RateLimit = {
 type Planned = { left: number; readonly match: RegExp | undefined; readonly fault: Fault };
 
 export type Fault =
-  | { readonly kind: "STATUS"; readonly status: number }
+  | { readonly kind: "STATUS"; readonly status: number; readonly message: string }
   | { readonly kind: "DELAY"; readonly ms: number }
   /** The work is done, the answer never comes: the connection is closed. */
   | { readonly kind: "UNANSWERED" }
@@ -23,7 +23,7 @@ export type Fault =
 
 export type Faults = {
   /** The next requests answer so, and nothing is done. */
-  readonly fail: (requests: number, status: number, match?: RegExp) => void;
+  readonly fail: (requests: number, status: number, match?: RegExp, message?: string) => void;
   /** Every request takes so much longer, until cleared; 0 ends it. */
   readonly delay: (ms: number, match?: RegExp) => void;
   /** The next requests do their work, and their connection is cut before an answer. */
@@ -71,14 +71,15 @@ export function createFaults(): FaultPlan {
   const hit = (): boolean => chance !== undefined && chance.next() < chance.probability;
   const atRandom = (): readonly Fault[] => {
     if (!hit() || chance === undefined) return [];
-    const ways: readonly Fault[] = [{ kind: "UNANSWERED" }, { kind: "STATUS", status: 502 }];
+    const ways: readonly Fault[] = [{ kind: "UNANSWERED" }, { kind: "STATUS", status: 502, message: "Server Error" }];
     return ways.slice(Math.floor(chance.next() * 2)).slice(0, 1);
   };
   const webhookAtRandom = (): WebhookFault | undefined =>
     hit() && chance !== undefined ? (["LOSE", "DOUBLE", "REORDER"] as const)[Math.floor(chance.next() * 3)] : undefined;
 
   return {
-    fail: (requests, status, match) => plan({ kind: "STATUS", status }, requests, match),
+    fail: (requests, status, match, message = "A fault was ordered") =>
+      plan({ kind: "STATUS", status, message }, requests, match),
     delay: (ms, match) => {
       planned = planned.filter((one) => one.fault.kind !== "DELAY");
       if (ms > 0) plan({ kind: "DELAY", ms }, Infinity, match);

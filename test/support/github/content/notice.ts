@@ -4,6 +4,7 @@ import { ownApp } from "../render/basics.ts";
 import { accountOf, type Account, fullName, installationOn, type Pull, type Repository, type World } from "../world.ts";
 import { suiteOf } from "./checks.ts";
 import { isAncestor } from "./commits.ts";
+import { readRefs } from "./refs.ts";
 
 export type Moved = { readonly ref: string; readonly before: string | null; readonly after: string | null };
 
@@ -12,17 +13,11 @@ const BRANCH = "refs/heads/";
 /** Call it in the repository's turn. */
 export async function notice(world: World, repo: Repository, by?: Account): Promise<void> {
   const sender = by ?? accountOf(world, "somebody");
-  const present = await refs(repo);
+  const present = readRefs(repo.git.dir);
   const moved = changes(repo.known, present);
   repo.known = present;
   for (const one of moved) await branchMoved(world, repo, one, sender);
   await noticeForks(world, repo, sender);
-}
-
-async function refs(repo: Repository): Promise<ReadonlyMap<string, string>> {
-  const out = await repo.git.must(["for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags"]);
-  const lines = out.split("\n").filter(Boolean);
-  return new Map(lines.map((line) => [line.slice(line.indexOf(" ") + 1), line.slice(0, line.indexOf(" "))]));
 }
 
 function changes(known: ReadonlyMap<string, string>, present: ReadonlyMap<string, string>): readonly Moved[] {

@@ -14,21 +14,25 @@ export type Move = {
 
 export const tipOf = (repo: Repository, branch: string): string | undefined => repo.known.get(`refs/heads/${branch}`);
 
-export function statusTrouble(repo: Repository, protection: Protection, sha: string): readonly string[] {
+/** `isBehind`: a head that lacks the tip has no results that count where the rule is strict. */
+export function statusTrouble(
+  repo: Repository,
+  protection: Protection,
+  sha: string,
+  isBehind = false,
+): readonly string[] {
   const verdicts = protection.requiredStatuses.map(({ context, appId }) => ({
     context,
-    verdict: verdictOf(repo, sha, context, appId),
+    verdict: isBehind ? ("EXPECTED" as const) : verdictOf(repo, sha, context, appId),
   }));
-  const failing = verdicts.filter((one) => one.verdict === "FAILED");
-  const expected = verdicts.filter((one) => one.verdict === "EXPECTED");
-  const count = verdicts.length;
-  if (failing.length + expected.length === 0) return [];
-  if (failing.length + expected.length > 1)
-    return [
-      `${failing.length + expected.length} of ${count} required status checks are ${failing.length > 0 ? "failing" : "expected"}.`,
-    ];
-  const [only] = [...failing, ...expected];
-  return [`Required status check "${only?.context}" is ${only?.verdict === "FAILED" ? "failing" : "expected"}.`];
+  const failing = verdicts.filter((one) => one.verdict === "FAILED").length;
+  const open = verdicts.filter((one) => one.verdict !== "PASSED");
+  if (open.length === 0) return [];
+  const what = failing === 0 ? "expected" : "failing";
+  if (open.length === 1) return [`Required status check "${open[0]?.context}" is ${what}.`];
+  const of = `${open.length} of ${verdicts.length} required status checks`;
+  if (failing === 0 || failing === open.length) return [`${of} are ${what}.`];
+  return [`${of} have not succeeded: ${open.length - failing} expected and ${failing} failing.`];
 }
 
 export function reviewTrouble(protection: Protection, pull: Pull | null): readonly string[] {
@@ -54,11 +58,9 @@ export async function violations(repo: Repository, move: Move): Promise<readonly
       ? ["Changes must be made through a pull request."]
       : [];
   const tip = tipOf(repo, move.branch);
-  const behind =
-    protection.strict && move.pull !== null && tip !== undefined && !(await isAncestor(repo.git, tip, move.sha))
-      ? ["The head branch is not up to date with the base branch."]
-      : [];
-  return [...byHand, ...behind, ...reviewTrouble(protection, move.pull), ...statusTrouble(repo, protection, move.sha)];
+  const isBehind =
+    protection.strict && move.pull !== null && tip !== undefined && !(await isAncestor(repo.git, tip, move.sha));
+  return [...byHand, ...reviewTrouble(protection, move.pull), ...statusTrouble(repo, protection, move.sha, isBehind)];
 }
 
 export async function mergeableState(world: World, repo: Repository, pull: Pull): Promise<string> {

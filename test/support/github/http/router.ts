@@ -13,8 +13,8 @@ export function createRouter(routes: readonly Route[]): Router {
     .sort((a, b) => b.segments - a.segments || b.literals - a.literals);
   return (method, path) => {
     for (const { route, verb, pattern } of compiled) {
-      const groups = verb === method ? pattern.exec(path)?.groups : undefined;
-      if (groups !== undefined) return { route, params: decoded(groups) };
+      const found = verb === method ? pattern.exec(path) : null;
+      if (found !== null) return { route, params: decoded(found.groups ?? {}) };
     }
     return undefined;
   };

@@ -61,7 +61,7 @@ async function answer(serving: Serving, request: IncomingMessage, response: Serv
 async function faulty(faults: readonly Fault[], work: () => Promise<Answer>): Promise<Answer | "UNANSWERED"> {
   for (const fault of faults) if (fault.kind === "DELAY") await sleep(fault.ms);
   const fault = faults.find((one) => one.kind !== "DELAY");
-  if (fault?.kind === "STATUS") return { status: fault.status, body: { message: "A fault was ordered" } };
+  if (fault?.kind === "STATUS") return { status: fault.status, body: { message: fault.message } };
   if (fault?.kind === "LIMIT") return limited(fault.limit);
   const done = await work();
   return fault?.kind === "UNANSWERED" ? "UNANSWERED" : done;

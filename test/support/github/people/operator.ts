@@ -174,34 +174,34 @@ export async function createRepository(
   mkdirSync(dir, { recursive: true });
   const git = gitIn(dir);
   await git.must(["init", "--quiet", "--bare", `--initial-branch=${defaultBranch}`]);
-  const repo: Repository = ({
-	id: world.nextId(),
-	name: short,
-	formerly: new Set(),
-	git,
-	defaultBranch,
-	parent,
-	createdAt: world.now(),
-	owner: accountOf(world, owner, parent === null ? 'Organization' : 'User'),
-	allow: {
-		merge: true,
-		squash: true,
-		rebase: true,
-		deleteBranchOnMerge: false
-	},
-	nextNumber: 1,
-	pulls: new Map(),
-	suites: [],
-	checkRuns: [],
-	statuses: [],
-	comments: [],
-	labels: new Map(),
-	protections: new Map(),
-	roles: new Map(),
-	workflowRuns: new Map(),
-	known: new Map(),
-	turn: Promise.resolve()
-});
+  const repo: Repository = {
+    id: world.nextId(),
+    name: short,
+    formerly: new Set(),
+    git,
+    defaultBranch,
+    parent,
+    createdAt: world.now(),
+    owner: accountOf(world, owner, parent === null ? "Organization" : "User"),
+    allow: {
+      merge: true,
+      squash: true,
+      rebase: true,
+      deleteBranchOnMerge: false,
+    },
+    nextNumber: 1,
+    pulls: new Map(),
+    suites: [],
+    checkRuns: [],
+    statuses: [],
+    comments: [],
+    labels: new Map(),
+    protections: new Map(),
+    roles: new Map(),
+    workflowRuns: new Map(),
+    known: new Map(),
+    turn: Promise.resolve(),
+  };
   world.repositories.push(repo);
   return repo;
 }

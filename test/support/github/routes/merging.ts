@@ -47,7 +47,7 @@ async function mergePull(call: RepositoryCall): Promise<Answer> {
   const { world, repo, sender } = call;
   // Until the ref is moved nobody may have moved it: a push with plain git does not wait for its turn.
   const moved = await repo.git.run(["update-ref", `refs/heads/${pull.base.ref}`, made, tip]);
-  if (moved.code !== 0) throw new Refusal(409, "Base branch was modified. Review and try the merge again.");
+  if (moved.code !== 0) throw new Refusal(405, "Base branch was modified. Review and try the merge again.");
   pull.state = "closed";
   pull.closedAt = world.now();
   pull.updatedAt = world.now();

@@ -71,6 +71,8 @@ async function create(call: RepositoryCall): Promise<Answer> {
   if (!isNamed) throw unprocessable(`${ref} is not a valid ref name.`);
   const sha = await target(call);
   if (call.repo.known.has(ref)) throw unprocessable("Reference already exists");
+  const held = call.repo.protections.get(ref.replace(/^refs\/heads\//u, ""));
+  if (held !== undefined && !held.bypass.includes(call.world.app.slug)) throw unprocessable("Reference update failed");
   await requireWorkflows(call, sha);
   const made = await git.run(["update-ref", ref, sha, "0".repeat(40)]);
   if (made.code !== 0) throw unprocessable("Reference could not be created");
