@@ -1,5 +1,5 @@
 /** What happened, as webhooks tell it. */
-import { commit, log } from "./content/commits.ts";
+import { commit, isAncestor, log } from "./content/commits.ts";
 import type { Moved } from "./content/notice.ts";
 import { instant, installation, nodeId, user } from "./render/basics.ts";
 import { hookedRun, hookedSuite } from "./render/checks.ts";
@@ -31,7 +31,7 @@ export async function emitPush(world: World, repo: Repository, moved: Moved, sen
     after === null
       ? []
       : await log(repo.git, ["--reverse", `--max-count=${before === null ? 1 : COMMITS_MOST}`, ...range]);
-  const forced = before !== null && after !== null && (await isForced(repo, before, after));
+  const forced = before !== null && after !== null && !(await isAncestor(repo.git, before, after));
   const head = after === null ? null : pushedCommit(world, repo, await commit(repo.git, after));
   const epoch = Math.floor(repo.createdAt / 1000);
   world.emit(
@@ -55,9 +55,6 @@ export async function emitPush(world: World, repo: Repository, moved: Moved, sen
     sender,
   );
 }
-
-const isForced = async (repo: Repository, before: string, after: string): Promise<boolean> =>
-  (await repo.git.run(["merge-base", "--is-ancestor", before, after])).code !== 0;
 
 export async function emitPull(
   world: World,

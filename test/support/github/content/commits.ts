@@ -17,14 +17,26 @@ const ZERO = /^0+$/u;
 /** GitHub tells instants in UTC. */
 const utc = (date: string): string => new Date(date).toISOString().replace(".000Z", "Z");
 
+/** What was once read of objects, which never change; a git process for each question is slow. */
+type Known = { readonly commits: Map<string, Commit>; readonly ancestors: Map<string, boolean> };
+const known = new WeakMap<Git, Known>();
+
+function knownIn(git: Git): Known {
+  const found = known.get(git) ?? { commits: new Map<string, Commit>(), ancestors: new Map<string, boolean>() };
+  known.set(git, found);
+  return found;
+}
+
 /** Oldest first where `--reverse` is among the arguments. */
 export async function log(git: Git, args: readonly string[]): Promise<readonly Commit[]> {
   const out = await git.must(["log", `--format=${FORMAT}`, ...args]);
-  return out
+  const found = out
     .split("\u0001")
     .map((record) => record.replace(/^\n/u, ""))
     .filter((record) => record !== "")
     .map(parse);
+  for (const one of found) knownIn(git).commits.set(one.sha, one);
+  return found;
 }
 
 function parse(record: string): Commit {
@@ -41,6 +53,8 @@ function parse(record: string): Commit {
 }
 
 export async function commit(git: Git, sha: string): Promise<Commit> {
+  const held = knownIn(git).commits.get(sha);
+  if (held !== undefined) return held;
   const [found] = await log(git, ["-1", "--end-of-options", sha]);
   if (found === undefined) throw new Error(`no commit ${sha}`);
   return found;
@@ -49,6 +63,7 @@ export async function commit(git: Git, sha: string): Promise<Commit> {
 /** The commit a name stands for: an object name, a branch, a tag, a full ref, or `heads/<branch>`. */
 export async function resolve(git: Git, name: string): Promise<string | undefined> {
   if (name === "" || ZERO.test(name)) return undefined;
+  if (knownIn(git).commits.has(name)) return name;
   const names = [`refs/heads/${name}`, `refs/tags/${name}`, `refs/${name}`, name];
   const isObject = /^[0-9a-f]{7,64}$/u.test(name);
   for (const one of isObject ? [name, ...names] : names) {
@@ -58,8 +73,17 @@ export async function resolve(git: Git, name: string): Promise<string | undefine
   return undefined;
 }
 
-export const isAncestor = async (git: Git, older: string, younger: string): Promise<boolean> =>
-  older === younger || (await git.run(["merge-base", "--is-ancestor", older, younger])).code === 0;
+export async function isAncestor(git: Git, older: string, younger: string): Promise<boolean> {
+  if (older === younger) return true;
+  const { ancestors } = knownIn(git);
+  const key = `${older} ${younger}`;
+  const held = ancestors.get(key);
+  if (held !== undefined) return held;
+  const { code } = await git.run(["merge-base", "--is-ancestor", older, younger]);
+  // Anything else says that an object is not there, which may change.
+  if (code <= 1) ancestors.set(key, code === 0);
+  return code === 0;
+}
 
 export type NewCommit = {
   readonly tree: string;

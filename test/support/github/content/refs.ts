@@ -1,33 +1,46 @@
 /** Branches and tags, read as files: they are asked for before every request, and a git process each time is slow. */
-import { readdirSync, readFileSync } from "node:fs";
+import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const NAME = /^[0-9a-f]{40}$/u;
 
+/** Loose before packed: what is packed meanwhile is in the one or the other, and the loose one is the newer. */
 export function readRefs(dir: string): ReadonlyMap<string, string> {
-  const found = new Map(packed(dir));
-  for (const folder of ["refs/heads", "refs/tags"])
-    for (const entry of readdirSync(join(dir, folder), { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || entry.name.endsWith(".lock")) continue;
-      const path = join(entry.parentPath, entry.name);
-      const sha = read(path)?.trim() ?? "";
-      if (NAME.test(sha)) found.set(relative(dir, path), sha);
-    }
-  return found;
+  const loose = ["refs/heads", "refs/tags"].flatMap((folder) => looseUnder(dir, join(dir, folder)));
+  return new Map([...packed(dir), ...loose]);
 }
 
-function packed(dir: string): readonly (readonly [string, string])[] {
-  const lines = (read(join(dir, "packed-refs")) ?? "").split("\n");
-  return lines
-    .map((line) => [line.slice(41), line.slice(0, 40)] as const)
+type Ref = readonly [string, string];
+
+function looseUnder(dir: string, folder: string): readonly Ref[] {
+  return entries(folder).flatMap((entry): readonly Ref[] => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return looseUnder(dir, path);
+    const sha = entry.name.endsWith(".lock") ? "" : read(path).trim();
+    return NAME.test(sha) ? [[relative(dir, path), sha]] : [];
+  });
+}
+
+function packed(dir: string): readonly Ref[] {
+  return read(join(dir, "packed-refs"))
+    .split("\n")
+    .map((line): Ref => [line.slice(41), line.slice(0, 40)])
     .filter(([ref, sha]) => NAME.test(sha) && /^refs\/(?:heads|tags)\//u.test(ref));
 }
 
-/** It may be gone by now: somebody deletes branches while they are looked at. */
-function read(path: string): string | undefined {
+/** Files and folders may be gone by now: somebody deletes branches while they are looked at. */
+function read(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    return undefined;
+    return "";
+  }
+}
+
+function entries(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }

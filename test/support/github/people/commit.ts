@@ -1,4 +1,6 @@
 /** Commits that somebody pushes, straight into the bare repository. */
+import { resolve } from "../content/commits.ts";
+import { readRefs } from "../content/refs.ts";
 import { emailOf } from "../render/commits.ts";
 import { type Account, accountOf, type Repository, type World } from "../world.ts";
 
@@ -15,8 +17,7 @@ const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}
 
 export async function addCommit(world: World, repo: Repository, branch: string, content: Content): Promise<string> {
   const ref = `refs/heads/${branch}`;
-  const found = await repo.git.run(["rev-parse", "--verify", "--quiet", `${content.on ?? ref}^{commit}`]);
-  const parent = found.code === 0 ? found.out.trim() : undefined;
+  const parent = content.on === undefined ? readRefs(repo.git.dir).get(ref) : await resolve(repo.git, content.on);
   const by: Account = accountOf(world, content.author ?? "ada");
   const who = `${by.login} <${emailOf(by)}> ${Math.floor(world.now() / 1000)} +0000\n`;
   const changes = Object.entries(content.files ?? {}).map(([path, text]) =>
@@ -29,5 +30,5 @@ export async function addCommit(world: World, repo: Repository, branch: string, 
     ...changes,
   ].join("");
   await repo.git.must(["fast-import", "--quiet", "--force"], { input });
-  return repo.git.must(["rev-parse", ref]);
+  return readRefs(repo.git.dir).get(ref) ?? "";
 }

@@ -143,7 +143,7 @@ async function pushFiles(
   message: string,
 ): Promise<void> {
   const isThere = (await from.git.run(["rev-parse", "--verify", "--quiet", `refs/heads/${head}`])).code === 0;
-  await push(world, from, head, { files, author, message, ...(isThere ? {} : { on: `refs/heads/${base}` }) });
+  await push(world, from, head, { files, author, message, ...(isThere ? {} : { on: base }) });
 }
 
 /** Forks begin with all branches that there are. */

@@ -4,7 +4,9 @@ import { Refusal, type RepositoryCall } from "../http/call.ts";
 
 /** Only what no branch and no pull request holds yet counts as brought by the App. */
 export async function requireWorkflows({ repo, actor }: RepositoryCall, sha: string): Promise<void> {
-  if (actor.kind === "APP" || allows(actor.token.permissions, "workflows", "write")) return;
+  if (actor.kind === "APP") return;
+  const held = [actor.token.permissions, actor.installation.permissions];
+  if (held.every((one) => allows(one, "workflows", "write"))) return;
   const out = await repo.git.must([
     "log",
     "--format=",
