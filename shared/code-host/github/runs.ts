@@ -30,9 +30,14 @@ export async function readRun(place: Place, run: RunId): Promise<RunStatuses> {
   const known = await place.memory.run(run);
   if (known === undefined) return gone("GitHub was never asked to build this run");
   if (known.closed) return gone("the run was closed");
-  const results = withoutSuperseded(await resultsOf(place, known.commit), known.superseded);
+  const all = withoutSuperseded(await resultsOf(place, known.commit), known.superseded);
+  // What is required stands first, in its own order: a check that runs again does not change its place.
+  const results = all.toSorted((a, b) => rank(known, a) - rank(known, b));
   return { statuses: results.map(shownOf), complete: isComplete(known, results), repeats: known.repeats, broken: null };
 }
+
+const rank = ({ required }: GitHubRun, { context }: Result): number =>
+  required.includes(context) ? required.indexOf(context) : required.length;
 
 /**
  * GitHub never says that nothing more will come: a workflow may yet begin, and a suite without runs stays as it is. So
