@@ -5,7 +5,7 @@ import { instant, installation, nodeId, user } from "./render/basics.ts";
 import { hookedRun, hookedSuite } from "./render/checks.ts";
 import { commitShape, emailOf, pushedCommit } from "./render/commits.ts";
 import { fullPull, label, simplePull } from "./render/pull.ts";
-import { api, html, repository } from "./render/repository.ts";
+import { api, hookedRepository, html } from "./render/repository.ts";
 import type { Shape } from "./shapes/published.ts";
 import {
   type Account,
@@ -33,7 +33,6 @@ export async function emitPush(world: World, repo: Repository, moved: Moved, sen
       : await log(repo.git, ["--reverse", `--max-count=${before === null ? 1 : COMMITS_MOST}`, ...range]);
   const forced = before !== null && after !== null && !(await isAncestor(repo.git, before, after));
   const head = after === null ? null : pushedCommit(world, repo, await commit(repo.git, after));
-  const epoch = Math.floor(repo.createdAt / 1000);
   world.emit(
     "push",
     null,
@@ -50,10 +49,23 @@ export async function emitPush(world: World, repo: Repository, moved: Moved, sen
       commits: commits.map((one) => pushedCommit(world, repo, one)),
       head_commit: head,
       pusher: { name: sender.login, email: emailOf(sender) },
-      repository: { ...repository(world, repo), created_at: epoch, pushed_at: epoch },
+      repository: inPushes(world, repo),
     },
     sender,
   );
+}
+
+/** In a push instants are seconds, the owner has a name and an address, and some older fields live on. */
+function inPushes(world: World, repo: Repository): object {
+  const epoch = Math.floor(repo.createdAt / 1000);
+  return {
+    ...hookedRepository(world, repo),
+    owner: { ...user(world, repo.owner), name: repo.owner.login, email: emailOf(repo.owner) },
+    created_at: epoch,
+    pushed_at: epoch,
+    stargazers: 0,
+    master_branch: repo.defaultBranch,
+  };
 }
 
 export async function emitPull(

@@ -17,8 +17,8 @@ type Planned = { left: number; readonly match: RegExp | undefined; readonly faul
 export type Fault =
   | { readonly kind: "STATUS"; readonly status: number; readonly message: string }
   | { readonly kind: "DELAY"; readonly ms: number }
-  /** The work is done, the answer never comes: the connection is closed. */
-  | { readonly kind: "UNANSWERED" }
+  /** The work is done, the answer never comes: the connection is closed, or nothing more is heard on it. */
+  | { readonly kind: "UNANSWERED"; readonly how: "CUT" | "SILENT" }
   | { readonly kind: "LIMIT"; readonly limit: RateLimit };
 
 export type Faults = {
@@ -26,8 +26,8 @@ export type Faults = {
   readonly fail: (requests: number, status: number, match?: RegExp, message?: string) => void;
   /** Every request takes so much longer, until cleared; 0 ends it. */
   readonly delay: (ms: number, match?: RegExp) => void;
-  /** The next requests do their work, and their connection is cut before an answer. */
-  readonly loseAnswers: (requests: number, match?: RegExp) => void;
+  /** The next requests do their work, and their connection is cut before an answer, or hangs until the twin stops. */
+  readonly loseAnswers: (requests: number, match?: RegExp, how?: "CUT" | "SILENT") => void;
   readonly rateLimit: (limit: RateLimit) => void;
   /** Each of the next webhooks. `reorder` holds a webhook back until the one after it was delivered. */
   readonly lose: (webhooks: number) => void;
@@ -71,7 +71,10 @@ export function createFaults(): FaultPlan {
   const hit = (): boolean => chance !== undefined && chance.next() < chance.probability;
   const atRandom = (): readonly Fault[] => {
     if (!hit() || chance === undefined) return [];
-    const ways: readonly Fault[] = [{ kind: "UNANSWERED" }, { kind: "STATUS", status: 502, message: "Server Error" }];
+    const ways: readonly Fault[] = [
+      { kind: "UNANSWERED", how: "CUT" },
+      { kind: "STATUS", status: 502, message: "Server Error" },
+    ];
     return ways.slice(Math.floor(chance.next() * 2)).slice(0, 1);
   };
   const webhookAtRandom = (): WebhookFault | undefined =>
@@ -84,7 +87,7 @@ export function createFaults(): FaultPlan {
       planned = planned.filter((one) => one.fault.kind !== "DELAY");
       if (ms > 0) plan({ kind: "DELAY", ms }, Infinity, match);
     },
-    loseAnswers: (requests, match) => plan({ kind: "UNANSWERED" }, requests, match),
+    loseAnswers: (requests, match, how = "CUT") => plan({ kind: "UNANSWERED", how }, requests, match),
     rateLimit: (limit) => plan({ kind: "LIMIT", limit }, limit.requests ?? 1, limit.match),
     lose: (count) => void (webhooks.LOSE += count),
     double: (count) => void (webhooks.DOUBLE += count),

@@ -1,7 +1,7 @@
 /** Git on a bare repository, for the twin: argument arrays, no configuration but its own. */
 import { spawn } from "node:child_process";
 
-export type GitAnswer = { readonly code: number; readonly out: string; readonly err: string };
+export type GitAnswer = { readonly code: number; readonly bytes: Buffer; readonly out: string; readonly err: string };
 export type GitOptions = { readonly input?: string | Buffer; readonly env?: Readonly<Record<string, string>> };
 
 export type Git = {
@@ -18,6 +18,11 @@ const ENV = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: "/dev/null",
   GIT_TERMINAL_PROMPT: "0",
+  // For commits that a test makes by hand; the twin's own name theirs.
+  GIT_AUTHOR_NAME: "somebody",
+  GIT_AUTHOR_EMAIL: "somebody@example.com",
+  GIT_COMMITTER_NAME: "somebody",
+  GIT_COMMITTER_EMAIL: "somebody@example.com",
 };
 const ALWAYS = ["-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false"];
 
@@ -43,8 +48,9 @@ const execute = (args: readonly string[], options: GitOptions): Promise<GitAnswe
     child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
     child.stdin.on("error", () => {});
     child.on("error", reject);
-    child.on("close", (code) =>
-      resolve({ code: code ?? 1, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString().trim() }),
-    );
+    child.on("close", (code) => {
+      const bytes = Buffer.concat(out);
+      resolve({ code: code ?? 1, bytes, out: bytes.toString(), err: Buffer.concat(err).toString().trim() });
+    });
     child.stdin.end(options.input ?? "");
   });

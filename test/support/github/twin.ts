@@ -19,8 +19,8 @@ import { createOperator, type Operator } from "./people/operator.ts";
 import { createPeople, type People } from "./people/people.ts";
 import { createCi, type Ci } from "./people/ci.ts";
 import { createShown, type Shown } from "./people/shown.ts";
-import { installation as installationShape, user } from "./render/basics.ts";
-import { repository } from "./render/repository.ts";
+import { nodeId, organization, user } from "./render/basics.ts";
+import { hookedRepository } from "./render/repository.ts";
 import { appRoutes, type Manifests } from "./routes/apps.ts";
 import { checkRoutes } from "./routes/checks.ts";
 import { compareRoutes } from "./routes/compare.ts";
@@ -160,7 +160,7 @@ function emit(world: World, webhooks: Webhooks, [event, action, repo, payload, s
   const isOwn = event === "installation" || event === "installation_repositories";
   const isHeard = found !== undefined && found.suspendedAt === null && world.app.events.includes(event);
   if (!isOwn && !isHeard) return;
-  const of = found === undefined ? {} : { id: found.id, node_id: installationShape(world, found).html_url };
+  const of = found === undefined ? {} : { id: found.id, node_id: nodeId("Installation", found.id) };
   const installationId = found?.id ?? ("installation" in payload ? (payload.installation as { id: number }).id : null);
   webhooks.send({
     event,
@@ -169,7 +169,8 @@ function emit(world: World, webhooks: Webhooks, [event, action, repo, payload, s
     repositoryId: repo?.id ?? null,
     payload: {
       ...(action === null ? {} : { action }),
-      ...(repo === null ? {} : { repository: repository(world, repo) }),
+      ...(repo === null ? {} : { repository: hookedRepository(world, repo) }),
+      ...(repo?.owner.type === "Organization" ? { organization: organization(world, repo.owner) } : {}),
       ...(found === undefined ? {} : { installation: of }),
       ...payload,
       sender: user(world, sender),

@@ -201,7 +201,7 @@ export type World = {
 
 export const fullName = (repo: Repository): string => `${repo.owner.login}/${repo.name}`;
 
-export function accountOf(world: World, login: string, type: Account["type"] = "User"): Account {
+export function accountOf(world: World, login: string, type = kindOf(login)): Account {
   const key = login.toLowerCase();
   const found = world.accounts.get(key);
   if (found !== undefined) return found;
@@ -209,6 +209,8 @@ export function accountOf(world: World, login: string, type: Account["type"] = "
   world.accounts.set(key, made);
   return made;
 }
+
+const kindOf = (login: string): Account["type"] => (login.endsWith("[bot]") ? "Bot" : "User");
 
 /** Somebody's work on a repository, after what others began. */
 export function inTurn<T>(repo: Repository, work: () => Promise<T>): Promise<T> {

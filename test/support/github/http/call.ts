@@ -22,7 +22,7 @@ export type RepositoryCall = Call & { readonly repo: Repository };
 export type Answer = {
   readonly status: number;
   readonly body?: unknown;
-  readonly raw?: string;
+  readonly raw?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 };
 

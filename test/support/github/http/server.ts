@@ -46,25 +46,26 @@ async function answer(serving: Serving, request: IncomingMessage, response: Serv
     body,
   };
   const given = await faulty(faults, () => respond(serving, match, asked));
-  if (given === "UNANSWERED") {
+  if (given === "SILENT") return;
+  if (given === "CUT") {
     request.socket.destroy();
     return;
   }
   send(
     response,
-    { ...given, headers: { ...given.headers, ...serving.limits.headers(asked.authorization) } },
+    { ...given, headers: { ...serving.limits.headers(asked.authorization), ...given.headers } },
     request,
     url.href,
   );
 }
 
-async function faulty(faults: readonly Fault[], work: () => Promise<Answer>): Promise<Answer | "UNANSWERED"> {
+async function faulty(faults: readonly Fault[], work: () => Promise<Answer>): Promise<Answer | "CUT" | "SILENT"> {
   for (const fault of faults) if (fault.kind === "DELAY") await sleep(fault.ms);
   const fault = faults.find((one) => one.kind !== "DELAY");
   if (fault?.kind === "STATUS") return { status: fault.status, body: { message: fault.message } };
   if (fault?.kind === "LIMIT") return limited(fault.limit);
   const done = await work();
-  return fault?.kind === "UNANSWERED" ? "UNANSWERED" : done;
+  return fault?.kind === "UNANSWERED" ? fault.how : done;
 }
 
 function limited(limit: Extract<Fault, { kind: "LIMIT" }>["limit"]): Answer {

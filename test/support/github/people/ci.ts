@@ -1,6 +1,7 @@
 /** What somebody's CI does: it sees pushes, and reports checks and statuses. */
 import type { EventEmitter } from "node:events";
 import { requireRepository } from "../content/pulls.ts";
+import { emitRun, emitSuite } from "../events.ts";
 import { addRun, addStatus, changeRun } from "../content/reporting.ts";
 import {
   accountOf,
@@ -27,6 +28,8 @@ export type Ci = {
     state: RunState,
     how?: { readonly app?: CheckApp; readonly summary?: string; readonly again?: boolean },
   ) => Promise<number>;
+  /** Somebody pressed "Re-run" at a check run. */
+  readonly rerequest: (repository: string, run: number) => Promise<void>;
   readonly setStatus: (
     repository: string,
     sha: string,
@@ -74,6 +77,16 @@ export function createCi(world: World, pushes: EventEmitter<{ pushed: [Pushed] }
           return (await addRun(world, repo, app, sha, { ...wanted, name: check }, sender)).id;
         await changeRun(world, repo, open, wanted, sender);
         return open.id;
+      });
+    },
+    rerequest: (name, id) => {
+      const repo = requireRepository(world, name);
+      const sender = accountOf(world, "somebody");
+      return inTurn(repo, async () => {
+        const run = repo.checkRuns.find((one) => one.id === id);
+        if (run === undefined) throw new Error(`${name} has no check run ${id}`);
+        emitRun(world, repo, "rerequested", run, sender);
+        await emitSuite(world, repo, "rerequested", run.suite, sender);
       });
     },
     setStatus: (name, sha, context, state, how = {}) => {

@@ -5,7 +5,7 @@ import { requireRepository } from "../content/pulls.ts";
 import { notice } from "../content/notice.ts";
 import { emitInstallation, emitInstalled, named } from "../events.ts";
 import { gitIn } from "../git.ts";
-import { user } from "../render/basics.ts";
+import { organization, user } from "../render/basics.ts";
 import type { Manifests } from "../routes/apps.ts";
 import {
   accountOf,
@@ -57,6 +57,7 @@ export type Operator = {
   readonly setRole: (repository: string, login: string, role: Role) => void;
   readonly rename: (repository: string, to: string) => Promise<void>;
   readonly transfer: (repository: string, toOwner: string) => Promise<void>;
+  readonly deleteRepository: (repository: string) => void;
   /** The installation loses, or gets, a repository. */
   readonly uninstall: (repository: string) => void;
   readonly install: (repository: string) => Promise<void>;
@@ -90,6 +91,12 @@ export function createOperator(world: World, manifests: Manifests): Operator {
     },
     rename: (name, to) => move(world, repositoryOf(name), { name: to }),
     transfer: (name, owner) => move(world, repositoryOf(name), { owner }),
+    deleteRepository: (name) => {
+      const repo = repositoryOf(name);
+      world.emit("repository", "deleted", repo, {}, repo.owner);
+      installationOn(world, repo)?.repositories.delete(repo.id);
+      world.repositories.splice(world.repositories.indexOf(repo), 1);
+    },
     uninstall: (name) => {
       const repo = repositoryOf(name);
       const one = installationOn(world, repo);
@@ -227,7 +234,8 @@ function move(world: World, repo: Repository, to: { readonly name?: string; read
     repo.name = to.name ?? name;
     repo.owner = to.owner === undefined ? owner : accountOf(world, to.owner, "Organization");
     const isRename = to.owner === undefined;
-    const from = owner.type === "Organization" ? { organization: user(world, owner) } : { user: user(world, owner) };
+    const from =
+      owner.type === "Organization" ? { organization: organization(world, owner) } : { user: user(world, owner) };
     const changes = isRename ? { repository: { name: { from: name } } } : { owner: { from } };
     world.emit("repository", isRename ? "renamed" : "transferred", repo, { changes }, owner);
     // The former owner's installation does not go along.

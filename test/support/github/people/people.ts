@@ -1,11 +1,12 @@
 /** What people do to branches and pull requests. */
-import { addComment, editComment } from "../content/comments.ts";
+import { addComment, editComment, removeComment } from "../content/comments.ts";
 import { addLabels, removeLabel } from "../content/labels.ts";
 import { notice } from "../content/notice.ts";
 import { changePull, openPull, type PullChange, requireRepository } from "../content/pulls.ts";
 import { emitReview } from "../events.ts";
 import {
   accountOf,
+  type Comment,
   fullName,
   findRepository,
   inTurn,
@@ -39,6 +40,7 @@ export type People = {
   readonly deleteBranch: (repository: string, branch: string) => Promise<void>;
   readonly comment: (repository: string, number: number, by: string, body: string) => Promise<number>;
   readonly editComment: (repository: string, comment: number, body: string) => Promise<void>;
+  readonly deleteComment: (repository: string, comment: number) => Promise<void>;
   readonly review: (repository: string, number: number, by: string, state: Review["state"]) => Promise<void>;
   readonly label: (repository: string, number: number, name: string, by?: string) => Promise<void>;
   readonly unlabel: (repository: string, number: number, name: string, by?: string) => Promise<void>;
@@ -52,6 +54,13 @@ export function createPeople(world: World): People {
     return found;
   };
   const by = (login = "somebody") => accountOf(world, login);
+  const onComment = (name: string, id: number, work: (pull: Pull, comment: Comment) => void): Promise<void> =>
+    inTurn(repositoryOf(name), async () => {
+      const found = repositoryOf(name).comments.find((one) => one.id === id);
+      if (found === undefined) throw new Error(`${name} has no comment ${id}`);
+      work(pullOf(name, found.number), found);
+      return Promise.resolve();
+    });
   const change = (name: string, number: number, wanted: PullChange, login?: string): Promise<void> =>
     inTurn(repositoryOf(name), () => changePull(world, repositoryOf(name), pullOf(name, number), wanted, by(login)));
   return {
@@ -70,12 +79,9 @@ export function createPeople(world: World): People {
         return Promise.resolve(made.id);
       }),
     editComment: (name, id, body) =>
-      inTurn(repositoryOf(name), async () => {
-        const found = repositoryOf(name).comments.find((one) => one.id === id);
-        if (found === undefined) throw new Error(`${name} has no comment ${id}`);
-        editComment(world, repositoryOf(name), pullOf(name, found.number), found, body);
-        return Promise.resolve();
-      }),
+      onComment(name, id, (pull, comment) => editComment(world, repositoryOf(name), pull, comment, body)),
+    deleteComment: (name, id) =>
+      onComment(name, id, (pull, comment) => removeComment(world, repositoryOf(name), pull, comment)),
     review: (name, number, login, state) =>
       inTurn(repositoryOf(name), () =>
         Promise.resolve(review(world, repositoryOf(name), pullOf(name, number), login, state)),

@@ -33,6 +33,24 @@ export function user(world: World, account: Account): Shape<"simple-user"> {
   };
 }
 
+export function organization(world: World, account: Account): object {
+  const url = `${world.url}/orgs/${account.login}`;
+  return {
+    login: account.login,
+    id: account.id,
+    node_id: nodeId("Organization", account.id),
+    url,
+    repos_url: `${url}/repos`,
+    events_url: `${url}/events`,
+    hooks_url: `${url}/hooks`,
+    issues_url: `${url}/issues`,
+    members_url: `${url}/members{/member}`,
+    public_members_url: `${url}/public_members{/member}`,
+    avatar_url: `${world.url}/avatars/u/${account.id}`,
+    description: null,
+  };
+}
+
 const BORN = "2024-01-01T00:00:00Z";
 
 export const ownApp = (app: App): CheckApp => ({ id: app.appId, slug: app.slug, name: app.name });

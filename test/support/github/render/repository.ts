@@ -119,6 +119,13 @@ export const repository = (world: World, repo: Repository): Shape<"repository"> 
   ...details(world, repo),
 });
 
+/** As webhooks tell it. */
+export const hookedRepository = (world: World, repo: Repository): Shape<"repository-webhooks"> => ({
+  ...named(world, repo),
+  ...details(world, repo),
+  custom_properties: {},
+});
+
 export const fullRepository = (world: World, repo: Repository): Shape<"full-repository"> => ({
   ...named(world, repo),
   ...details(world, repo),

@@ -25,7 +25,7 @@ export async function contents(call: RepositoryCall): Promise<Answer> {
   if (entry.type === "tree") return ok((await list(call, sha, `${path}/`)).map((one) => inFolder(call, one, ref)));
   const isRaw = /application\/vnd\.github(?:\.v3)?\.raw/u.test(accept);
   const content = await repo.git.run(["cat-file", "blob", entry.sha]);
-  return isRaw ? { status: 200, raw: content.out } : ok(file(call, entry, content.out, ref));
+  return isRaw ? { status: 200, raw: content.bytes } : ok(file(call, entry, content.bytes, ref));
 }
 
 async function list({ repo }: RepositoryCall, commit: string, path: string): Promise<readonly Entry[]> {
@@ -62,10 +62,10 @@ const inFolder = (call: RepositoryCall, entry: Entry, ref: string) => ({
   type: entry.type === "tree" ? "dir" : "file",
 });
 
-const file = (call: RepositoryCall, entry: Entry, content: string, ref: string) => ({
+const file = (call: RepositoryCall, entry: Entry, content: Buffer, ref: string) => ({
   ...shared(call, entry, ref),
   type: "file",
   ...(entry.size > INLINE_MOST
     ? { encoding: "none", content: "" }
-    : { encoding: "base64", content: Buffer.from(content).toString("base64").replaceAll(/.{60}/gu, "$&\n") }),
+    : { encoding: "base64", content: content.toString("base64").replaceAll(/.{60}/gu, "$&\n") }),
 });

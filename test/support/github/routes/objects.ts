@@ -121,8 +121,7 @@ async function readBlob(call: RepositoryCall): Promise<Answer> {
   const { world, repo, params } = call;
   const sha = await objectOf(call, params["file_sha"] ?? "", "blob");
   if (sha === undefined) throw notFound();
-  const { out } = await repo.git.run(["cat-file", "blob", sha]);
-  const bytes = Buffer.from(out);
+  const { bytes } = await repo.git.run(["cat-file", "blob", sha]);
   return ok({
     sha,
     node_id: nodeId("Blob", sha),

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { GitHubTwin } from "../../support/github/twin.ts";
+import { asInstallation, type Body, type Client, twin } from "./client.ts";
+
+let github: GitHubTwin;
+let api: Client;
+let sha: string;
+const REPO = "acme/app";
+
+beforeAll(async () => {
+  github = await twin();
+  await github.addRepository(REPO);
+  sha = await github.push(REPO, "mainline/pr-1/x", { on: "main", files: { "x.txt": "1\n" } });
+  api = await asInstallation(github);
+});
+afterAll(() => github.stop());
+
+const runs = async (query = ""): Promise<Body[]> =>
+  (await api("GET", `/repos/${REPO}/commits/${sha}/check-runs${query}`)).body.check_runs;
+
+test("a check that is run again has the same name and a new id, and only the newest shows", async () => {
+  const first = await github.setCheckRun(REPO, sha, "ci", "failure");
+  const second = await github.setCheckRun(REPO, sha, "ci", "in_progress");
+  expect(second).not.toBe(first);
+  expect((await runs()).map((run) => [run.id, run.status, run.conclusion])).toEqual([[second, "in_progress", null]]);
+  expect((await runs("?filter=all")).map((run) => run.id)).toEqual([first, second]);
+  await github.setCheckRun(REPO, sha, "ci", "success");
+  expect((await runs("?check_name=ci")).map((run) => [run.id, run.conclusion])).toEqual([[second, "success"]]);
+});
+
+test("a suite without runs stays queued, one with runs is as far as they are", async () => {
+  const { body } = await api("GET", `/repos/${REPO}/commits/${sha}/check-suites`);
+  const bySlug = Object.fromEntries(body.check_suites.map((suite: Body) => [suite.app.slug, suite]));
+  expect(bySlug[github.app.slug]).toMatchObject({ status: "queued", conclusion: null, latest_check_runs_count: 0 });
+  expect(bySlug["github-actions"]).toMatchObject({ status: "completed", conclusion: "success" });
+});
+
+test("the App changes its own runs, and no other's", async () => {
+  const other = await github.setCheckRun(REPO, sha, "theirs", "in_progress");
+  const refused = await api("PATCH", `/repos/${REPO}/check-runs/${other}`, { conclusion: "success" });
+  expect(refused.status).toBe(403);
+  const own = await api("POST", `/repos/${REPO}/check-runs`, {
+    name: "Mainline (main)",
+    head_sha: sha,
+    status: "in_progress",
+    output: { title: "Testing", summary: "**first** in line" },
+  });
+  expect([own.status, own.body.app.slug, own.body.output.summary]).toEqual([201, github.app.slug, "**first** in line"]);
+  await api("PATCH", `/repos/${REPO}/check-runs/${own.body.id}`, { status: "completed", conclusion: "success" });
+  const seen = github.checkRuns(REPO, sha).find((run) => run.id === own.body.id);
+  expect([seen?.conclusion, seen?.summary]).toEqual(["success", "**first** in line"]);
+  const unfinished = { name: "x", head_sha: sha, status: "completed" };
+  expect((await api("POST", `/repos/${REPO}/check-runs`, unfinished)).status).toBe(422);
+});
+
+test("statuses are combined from the newest of each context", async () => {
+  const combined = async (): Promise<Body> => (await api("GET", `/repos/${REPO}/commits/${sha}/status`)).body;
+  expect(await combined()).toMatchObject({ state: "pending", total_count: 0 });
+  await github.setStatus(REPO, sha, "lint", "failure");
+  expect((await combined()).state).toBe("failure");
+  await github.setStatus(REPO, sha, "lint", "success");
+  await api("POST", `/repos/${REPO}/statuses/${sha}`, { state: "pending", context: "deploy" });
+  expect(await combined()).toMatchObject({ state: "pending", total_count: 2 });
+  const listed = (await api("GET", `/repos/${REPO}/commits/${sha}/statuses`)).body;
+  expect(listed.map((one: Body) => [one.context, one.state])).toEqual([
+    ["deploy", "pending"],
+    ["lint", "success"],
+    ["lint", "failure"],
+  ]);
+});
+
+test("a test plays CI: it hears of testing branches and reports on them", async () => {
+  const heard: string[] = [];
+  github.onTestingBranch(({ repository, branch, sha }) => {
+    heard.push(branch);
+    void github.setCheckRun(repository, sha, "ci", "success");
+  });
+  const at = await github.push(REPO, "mainline/pr-2/y", { on: "main", files: { "y.txt": "1\n" } });
+  await github.push(REPO, "feature", { on: "main", files: { "f.txt": "1\n" } });
+  await expect.poll(() => github.checkRuns(REPO, at).map((run) => run.conclusion)).toEqual(["success"]);
+  expect(heard).toEqual(["mainline/pr-2/y"]);
+});
