@@ -10,6 +10,8 @@ export const gitHubApp = z.object({
   host: z.string().min(1).toLowerCase().default("github.com"),
   /** Another for GitHub Enterprise Server: `https://<server>/api/v3`. */
   api: z.url({ protocol: /^https?$/u }).default("https://api.github.com"),
+  /** Where its pages are. */
+  web: z.url({ protocol: /^https?$/u }).default("https://github.com"),
   appId: z.int().positive(),
   slug: z.string().min(1),
   privateKey: z.string().regex(/-----BEGIN [A-Z ]*PRIVATE KEY-----/u, { error: "must be a PEM" }),

@@ -73,7 +73,7 @@ export type Service = {
   readonly pr: (repo: TestRepository, ...args: readonly string[]) => Promise<string>;
   readonly repository: (wishes?: QueueWishes) => TestRepository;
   readonly queue: (wishes?: QueueWishes) => Promise<{ readonly repo: TestRepository; readonly queue: QueueClient }>;
-  readonly client: (repo: TestRepository, branch?: string, asks?: Asks) => QueueClient;
+  readonly client: (repo: Pick<TestRepository, "key">, branch?: string, asks?: Asks) => QueueClient;
   /** SIGTERM, then a new process on the same data. */
   readonly again: () => Promise<void>;
   readonly breaches: () => readonly string[];
@@ -93,9 +93,14 @@ function script(name: keyof typeof SCRIPTS, args: readonly string[]): Promise<st
 
 let made = 0;
 
-export async function aService(args: readonly string[] = []): Promise<Service> {
+/** `prepare` is given the data folder before the service starts on it. */
+export async function aService(
+  args: readonly string[] = [],
+  prepare: (data: string) => void = () => {},
+): Promise<Service> {
   const folder = aFolder();
   const data = aFolder();
+  prepare(data);
   const options = { data, args: ["--repositories", folder, ...args] };
   let server = await startServer(options);
   const breaches: string[] = [];
@@ -115,7 +120,7 @@ export async function aService(args: readonly string[] = []): Promise<Service> {
     repo.commit(more.branch ?? "main", { files, message: "First" });
     return repo;
   };
-  const client = (repo: TestRepository, branch = "main", by = asks): QueueClient =>
+  const client = (repo: Pick<TestRepository, "key">, branch = "main", by = asks): QueueClient =>
     queueClient(by, {
       repo: { host: repo.key.host, owner: repo.key.owner, name: repo.key.name },
       targetBranch: branch,

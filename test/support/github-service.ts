@@ -1,0 +1,105 @@
+/**
+ * `npm start` with a GitHub App, linked to the twin's installation by the command for it. Holds no assertions.
+ *
+ *     const github = await onGitHub();
+ *     const queue = await github.queue();
+ *     const number = await github.change({ "b.txt": "b\n" });
+ *     await queue.submit(number);
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { writeGitHubApp } from "../../infra/local/github-app.ts";
+import { queue as queueShape } from "../../shared/schemas/queue.ts";
+import { repoKey } from "../../shared/kernel/ids.ts";
+import { eventually } from "./eventually.ts";
+import { aFolder } from "./git-repository.ts";
+import { type GitHubTwin, startGitHubTwin } from "./github/twin.ts";
+import { aService, type QueueClient, type Service, shown } from "./service.ts";
+
+export const NAME = "acme/app";
+
+export type OnGitHub = {
+  readonly twin: GitHubTwin;
+  readonly service: Service;
+  /** A queue on `main`; a CI passes whatever is pushed, testing branches unless it is told otherwise. */
+  readonly queue: (settings?: object) => Promise<QueueClient>;
+  readonly change: (files: Readonly<Record<string, string>>) => Promise<number>;
+  readonly webhooks: string;
+  readonly stop: () => Promise<void>;
+};
+
+export type Wishes = {
+  readonly linked?: boolean;
+  readonly hears?: boolean;
+  /** What CI says of a testing branch's commit; null says nothing. */
+  readonly ci?: (sha: string) => Promise<"success" | "failure" | null>;
+};
+
+export async function onGitHub({ linked = true, hears = true, ci }: Wishes = {}): Promise<OnGitHub> {
+  const folder = aFolder();
+  const twin = await startGitHubTwin({ folder });
+  await twin.addRepository(NAME, { files: { "a.txt": "1\n" } });
+  twin.protect(NAME, "main", { requiredStatuses: ["unit"], by: "ruleset" });
+  let data = "";
+  const service = await aService([], (made) => {
+    data = made;
+    const { appId, privateKey, webhookSecret, slug } = twin.app;
+    writeGitHubApp(made, { host: "github.com", web: twin.url, api: twin.url, appId, privateKey, webhookSecret, slug });
+  });
+  const webhooks = `${service.server().url}/webhooks/github`;
+  if (linked) await link(data, "local", await twin.installation("acme"));
+  if (hears) twin.webhooksTo(webhooks, twin.app.webhookSecret);
+  twin.onPush(({ sha, branch }) => {
+    const report = async (): Promise<void> => {
+      const state = ci === undefined || !branch.startsWith("mainline/") ? "success" : await ci(sha);
+      if (state !== null) await twin.setCheckRun(NAME, sha, "unit", state);
+    };
+    void report().catch(() => {});
+  });
+  let changes = 0;
+  return {
+    twin,
+    service,
+    webhooks,
+    queue: async (settings = {}) => {
+      const client = service.client({ key: repoKey({ host: "github.com", owner: "acme", name: "app" }) });
+      shown(queueShape, await client.asks("/createQueue", { mode: "single", concurrency: 5, ...settings }));
+      return client;
+    },
+    change: (files) => twin.openPullRequest(NAME, { head: `change-${(changes += 1)}`, base: "main", files }),
+    stop: async () => {
+      await service.stop();
+      await twin.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+let port = 20_000 + (process.pid % 20_000);
+
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve) => {
+    child.once("close", resolve);
+  });
+
+/** `npm run github-app -- link`, and the browser of whoever installs the App: it brings back what GitHub adds. */
+export async function link(
+  data: string,
+  org: string,
+  installation: number,
+  asState: (state: string) => string = (state) => state,
+): Promise<{ readonly code: number | null; readonly said: string; readonly page: number }> {
+  port += 1;
+  const args = ["infra/admin/github-app.ts", "link", "--org", org, "--data", data, "--port", String(port)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const end = ended(child);
+  const find = async () => /[?&]state=(\S+)/u.exec(said)?.[1];
+  const state = await eventually(find, (one) => one !== undefined, { what: "the address of the installation" });
+  const asked = new URLSearchParams({ installation_id: String(installation), setup_action: "install" });
+  asked.set("state", asState(state ?? ""));
+  const { status } = await fetch(`http://127.0.0.1:${port}/installed?${asked.toString()}`);
+  if (status !== 200) child.kill();
+  return { code: await end, said, page: status };
+}
