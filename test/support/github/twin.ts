@@ -56,7 +56,7 @@ export type GitHubTwin = Operator &
     readonly redeliver: (id: number) => Promise<Delivery>;
     readonly faults: Faults;
     readonly counts: Counts;
-    readonly limits: Pick<Limits, "limit">;
+    readonly limits: Pick<Limits, "limit" | "contentPerMinute" | "contentPerHour">;
     /** Looks at a repository's refs now, after a push with plain git. */
     readonly pushed: (repository: string) => Promise<void>;
     /** Every webhook that was sent has come to an end. */

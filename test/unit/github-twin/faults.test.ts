@@ -97,6 +97,18 @@ describe("limits", () => {
     expect((await api("POST", `/repos/${REPO}/labels`, { name: "x" })).status).toBe(201);
   });
 
+  test("on creating content end what notifies people, and nothing else", async () => {
+    const number = await github.openPullRequest(REPO, { head: "f", base: "main", files: { "f.txt": "1\n" } });
+    github.limits.contentPerMinute = 2;
+    const comment = (): ReturnType<Client> => api("POST", `/repos/${REPO}/issues/${number}/comments`, { body: "x" });
+    expect([(await comment()).status, (await comment()).status]).toEqual([201, 201]);
+    const refused = await comment();
+    expect(refused.status).toBe(403);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(50);
+    expect((await api("POST", `/repos/${REPO}/issues/${number}/labels`, { labels: ["x"] })).status).toBe(200);
+    expect(github.comments(REPO, number)).toHaveLength(2);
+  });
+
   test("are counted: requests, points, and what creates content", async () => {
     const number = await github.openPullRequest(REPO, { head: "f", base: "main", files: { "f.txt": "1\n" } });
     await api("GET", `/repos/${REPO}/pulls/${number}`);

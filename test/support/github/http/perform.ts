@@ -1,6 +1,7 @@
 /** From a matched request to its route: authentication, permission, the repository and its turn. */
 import { checkAppToken } from "../auth/jwt.ts";
 import { mayReach, requirePermission, tokenOf } from "../auth/tokens.ts";
+import { notifies } from "../shapes/published.ts";
 import { notice } from "../content/notice.ts";
 import { botOf, findRepository, inTurn, type Repository, type World } from "../world.ts";
 import { type Actor, type Answer, type Call, notFound, Refusal, type Route } from "./call.ts";
@@ -33,12 +34,22 @@ export async function perform(world: World, limits: Limits, match: Match, asked:
   if (route.as === "ANYBODY") return route.handle(call({ kind: "APP" }));
   const actor = actorOf(world, asked.authorization);
   if (!limits.take(asked.authorization)) throw exceeded();
+  const wait = notifies(route.operation) ? limits.takeContent(asked.authorization) : null;
+  if (wait !== null) throw tooQuick(wait);
   if (route.as === "REPOSITORY") return onRepository(world, route, call(actor), asked.url);
   requireKind(route.as, actor);
   return route.handle(call(actor));
 }
 
 const exceeded = (): Refusal => new Refusal(403, "API rate limit exceeded for installation.");
+
+const tooQuick = (seconds: number): Refusal =>
+  new Refusal(
+    403,
+    "You have exceeded a secondary rate limit and have been temporarily blocked from content creation.",
+    {},
+    { "retry-after": `${seconds}` },
+  );
 
 function requireKind(kind: "APP" | "INSTALLATION", actor: Actor): void {
   if (kind === actor.kind) return;
