@@ -15,7 +15,7 @@ import { startGitHubTwin } from "./twin.ts";
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error("say in which folder its repositories are to be made");
 
-const github = await startGitHubTwin({ folder });
+const github = await startGitHubTwin({ folder, workflows: true });
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 const { appId, slug, privateKey, webhookSecret } = github.app;
 say({ url: github.url, app: { appId, slug, privateKey, webhookSecret } });

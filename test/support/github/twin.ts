@@ -17,10 +17,11 @@ import { createRouter } from "./http/router.ts";
 import { createTwinServer } from "./http/server.ts";
 import { createOperator, type Operator } from "./people/operator.ts";
 import { createPeople, type People } from "./people/people.ts";
-import { createCi, type Ci } from "./people/ci.ts";
+import { createCi, type Ci, type News } from "./people/ci.ts";
 import { createShown, type Shown } from "./people/shown.ts";
 import { nodeId, organization, user } from "./render/basics.ts";
 import { hookedRepository } from "./render/repository.ts";
+import { actionRoutes } from "./routes/actions.ts";
 import { appRoutes, type Manifests } from "./routes/apps.ts";
 import { checkRoutes } from "./routes/checks.ts";
 import { compareRoutes } from "./routes/compare.ts";
@@ -31,7 +32,7 @@ import { pullRoutes } from "./routes/pulls.ts";
 import { refRoutes } from "./routes/refs.ts";
 import { repositoryRoutes } from "./routes/repositories.ts";
 import { createWebhooks, type Delivery, type Webhooks } from "./webhooks.ts";
-import { type App, type Emit, installationOn, inTurn, type Pushed, type World } from "./world.ts";
+import { type App, type Emit, installationOn, inTurn, type World } from "./world.ts";
 import { notice } from "./content/notice.ts";
 
 export type TwinOptions = {
@@ -40,6 +41,11 @@ export type TwinOptions = {
   readonly now?: () => number;
   /** How long nobody knows whether a pull request merges, from the first time that somebody asks. */
   readonly mergeabilityDelayMs?: number;
+  /**
+   * As on GitHub: check runs of GitHub Actions are jobs of workflow runs, which are listed, cancelled and run again, and a
+   * check run of another app than the one under test cannot be asked for again. Without it they can.
+   */
+  readonly workflows?: boolean;
   /** How often pushes with plain git are looked for; 0: only when something is asked, and on `pushed`. */
   readonly lookEveryMs?: number;
 };
@@ -77,7 +83,7 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
   let id = 40_000_000_000;
   const nextId = (): number => (id += 1);
   const webhooks = createWebhooks({ faults, now, nextId, lies });
-  const pushes = new EventEmitter<{ pushed: [Pushed] }>();
+  const news: News = new EventEmitter();
   const manifests: Manifests = { codes: new Map() };
   const world: World = {
     url: "",
@@ -91,13 +97,16 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
     tokens: new Map(),
     mergeabilityDelayMs: options.mergeabilityDelayMs ?? 20,
     emit: (...news) => emit(world, webhooks, news),
-    pushed: (push) => void setImmediate(() => pushes.emit("pushed", push)),
+    pushed: (push) => void setImmediate(() => news.emit("pushed", push)),
+    rerun: (rerun) => void setImmediate(() => news.emit("rerun", rerun)),
+    workflows: options.workflows ?? false,
   };
   world.accounts.set(world.app.owner.login, world.app.owner);
   const limits = createLimits(now, (authorization) => holder(world, authorization));
   const routes = [
     ...appRoutes(webhooks, limits, manifests),
     ...repositoryRoutes,
+    ...actionRoutes,
     ...pullRoutes,
     ...mergeRoutes,
     ...refRoutes,
@@ -115,7 +124,7 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
   return {
     ...createOperator(world, manifests),
     ...createPeople(world),
-    ...createCi(world, pushes),
+    ...createCi(world, news),
     ...createShown(world),
     url: world.url,
     app: world.app,

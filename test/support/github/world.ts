@@ -139,6 +139,9 @@ export type Protection = {
 export type WorkflowRun = {
   readonly id: number;
   readonly event: string;
+  /** Whose check runs are its jobs; it is then as far as they are. Null: it is as far as is said. */
+  readonly suite: Suite | null;
+  attempt: number;
   status: "queued" | "in_progress" | "completed";
   conclusion: string | null;
   readonly headSha: string;
@@ -181,6 +184,8 @@ export type Emit = (
   payload: object,
   sender: Account,
 ) => void;
+/** Failed jobs of a workflow run are to run again. */
+export type Rerun = { readonly repository: string; readonly sha: string; readonly names: readonly string[] };
 export type Pushed = { readonly repository: string; readonly branch: string; readonly sha: string };
 
 export type World = {
@@ -197,6 +202,9 @@ export type World = {
   readonly mergeabilityDelayMs: number;
   readonly emit: Emit;
   readonly pushed: (push: Pushed) => void;
+  readonly rerun: (rerun: Rerun) => void;
+  /** Check runs of GitHub Actions are jobs of workflow runs, and nobody reruns another app's checks. */
+  readonly workflows: boolean;
 };
 
 export const fullName = (repo: Repository): string => `${repo.owner.login}/${repo.name}`;

@@ -80,3 +80,37 @@ test("a test plays CI: it hears of testing branches and reports on them", async 
   await expect.poll(() => github.checkRuns(REPO, at).map((run) => run.conclusion)).toEqual(["success"]);
   expect(heard).toEqual(["mainline/pr-2/y"]);
 });
+
+test("with workflows, checks of GitHub Actions are jobs that run again by their run, and others' do not", async () => {
+  const strict = await twin({ workflows: true });
+  await strict.addRepository(REPO);
+  const head = await strict.push(REPO, "mainline/pr-3/z", { on: "main", files: { "z.txt": "1\n" } });
+  const call = await asInstallation(strict);
+  const again: (readonly string[])[] = [];
+  strict.onRerun(({ names, sha: of, repository }) => {
+    again.push(names);
+    for (const name of names) void strict.setCheckRun(repository, of, name, "success");
+  });
+  const slow = await strict.setCheckRun(REPO, head, "slow", "in_progress");
+  const failed = await strict.setCheckRun(REPO, head, "ci", "failure");
+  await strict.setCheckRun(REPO, head, "lint", "success");
+  const listed = (await call("GET", `/repos/${REPO}/actions/runs?head_sha=${head}`)).body;
+  const [workflow] = listed.workflow_runs;
+  expect([listed.total_count, workflow.status]).toEqual([1, "in_progress"]);
+  const { details_url } = (await call("GET", `/repos/${REPO}/check-runs/${failed}`)).body;
+  expect(details_url).toContain(`/actions/runs/${workflow.id}/job/`);
+
+  const rerun = `/repos/${REPO}/actions/runs/${workflow.id}/rerun-failed-jobs`;
+  expect(await call("POST", rerun)).toMatchObject({
+    status: 403,
+    body: { message: "This workflow is already running" },
+  });
+  expect((await call("POST", `/repos/${REPO}/actions/runs/${workflow.id}/cancel`)).status).toBe(202);
+  expect((await call("GET", `/repos/${REPO}/check-runs/${slow}`)).body.conclusion).toBe("cancelled");
+  expect((await call("POST", `/repos/${REPO}/actions/runs/${workflow.id}/cancel`)).status).toBe(409);
+  expect((await call("POST", rerun)).status).toBe(201);
+  await expect.poll(() => strict.checkRuns(REPO, head).map((run) => run.conclusion)).toEqual(Array(3).fill("success"));
+  expect(again).toEqual([["slow", "ci"]]);
+  expect((await call("POST", `/repos/${REPO}/check-runs/${failed}/rerequest`)).status).toBe(403);
+  await strict.stop();
+});

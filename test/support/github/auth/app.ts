@@ -16,7 +16,7 @@ function keys(): { readonly privateKey: string; readonly publicKey: string } {
 
 /** All that the twin speaks of; a test that wants to see what is missing takes some away. */
 const PERMISSIONS = {
-  actions: "read",
+  actions: "write",
   administration: "read",
   checks: "write",
   contents: "write",

@@ -1,5 +1,9 @@
 /** What somebody's CI does: it sees pushes, and reports checks and statuses. */
 import type { EventEmitter } from "node:events";
+import { suiteOf } from "../content/checks.ts";
+import { workflowOf } from "../content/workflows.ts";
+import { html } from "../render/repository.ts";
+import { ACTIONS } from "./actions.ts";
 import { requireRepository } from "../content/pulls.ts";
 import { emitRun, emitSuite } from "../events.ts";
 import { addRun, addStatus, changeRun } from "../content/reporting.ts";
@@ -10,10 +14,13 @@ import {
   findRepository,
   inTurn,
   type Pushed,
+  type Repository,
+  type Rerun,
   type Status,
   type World,
 } from "../world.ts";
 
+export type News = EventEmitter<{ pushed: [Pushed]; rerun: [Rerun] }>;
 export type RunState = CheckRun["status"] | NonNullable<CheckRun["conclusion"]>;
 
 export type Ci = {
@@ -41,6 +48,8 @@ export type Ci = {
   readonly onPush: (callback: (push: Pushed) => void) => void;
   /** Those under `mainline/`. */
   readonly onTestingBranch: (callback: (push: Pushed) => void) => void;
+  /** Failed jobs of a workflow run are asked for again, by their names; CI reports them as new check runs. */
+  readonly onRerun: (callback: (rerun: Rerun) => void) => void;
   /** A run of GitHub Actions, of a fork's pull request where that is named. */
   readonly addWorkflowRun: (
     repository: string,
@@ -55,10 +64,9 @@ export type Ci = {
   readonly endWorkflowRun: (repository: string, id: number, conclusion: string) => void;
 };
 
-const ACTIONS: CheckApp = { id: 15_368, slug: "github-actions", name: "GitHub Actions" };
 const STATUSES: readonly string[] = ["queued", "in_progress", "completed"];
 
-export function createCi(world: World, pushes: EventEmitter<{ pushed: [Pushed] }>): Ci {
+export function createCi(world: World, news: News): Ci {
   return {
     setCheckRun: (name, sha, check, state, how = {}) => {
       const repo = requireRepository(world, name);
@@ -73,8 +81,10 @@ export function createCi(world: World, pushes: EventEmitter<{ pushed: [Pushed] }
           (run) =>
             run.name === check && run.suite.sha === sha && run.suite.app.id === app.id && run.status !== "completed",
         );
-        if (open === undefined || how.again === true)
-          return (await addRun(world, repo, app, sha, { ...wanted, name: check }, sender)).id;
+        if (open === undefined || how.again === true) {
+          const where = app.id === ACTIONS.id && world.workflows ? { detailsUrl: jobUrl(world, repo, sha) } : {};
+          return (await addRun(world, repo, app, sha, { ...wanted, ...where, name: check }, sender)).id;
+        }
         await changeRun(world, repo, open, wanted, sender);
         return open.id;
       });
@@ -95,11 +105,12 @@ export function createCi(world: World, pushes: EventEmitter<{ pushed: [Pushed] }
       const made = { sha, context, state, creator, description: how.description ?? null, targetUrl: null };
       return inTurn(repo, async () => void (await addStatus(world, repo, made)));
     },
-    onPush: (callback) => void pushes.on("pushed", callback),
+    onPush: (callback) => void news.on("pushed", callback),
     onTestingBranch: (callback) =>
-      void pushes.on("pushed", (push) => {
+      void news.on("pushed", (push) => {
         if (push.branch.startsWith("mainline/")) callback(push);
       }),
+    onRerun: (callback) => void news.on("rerun", callback),
     addWorkflowRun: (name, wanted) => {
       const repo = requireRepository(world, name);
       const fork = wanted.fork === undefined ? repo : findRepository(world, `${wanted.fork}/${repo.name}`);
@@ -108,6 +119,8 @@ export function createCi(world: World, pushes: EventEmitter<{ pushed: [Pushed] }
       repo.workflowRuns.set(id, {
         id,
         event: wanted.event ?? "pull_request",
+        suite: null,
+        attempt: 1,
         status: wanted.status ?? "in_progress",
         conclusion: null,
         headSha: wanted.headSha,
@@ -124,6 +137,14 @@ export function createCi(world: World, pushes: EventEmitter<{ pushed: [Pushed] }
       run.conclusion = conclusion;
     },
   };
+}
+
+/** Where GitHub Actions shows a job: its workflow run is in the address. */
+function jobUrl(world: World, repo: Repository, sha: string): string {
+  const branch = [...repo.known].find(([ref, at]) => ref.startsWith("refs/heads/") && at === sha)?.[0];
+  const suite = suiteOf(world, repo, ACTIONS, sha, branch?.slice("refs/heads/".length) ?? null);
+  const run = workflowOf(world, repo, suite);
+  return html(world, repo, `/actions/runs/${run.id}/job/${world.nextId()}`);
 }
 
 const stateOf = (state: RunState): Pick<CheckRun, "status"> & { conclusion?: CheckRun["conclusion"] } =>

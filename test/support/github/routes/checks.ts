@@ -175,7 +175,10 @@ async function rerunSuite(call: RepositoryCall): Promise<Answer> {
 }
 
 function rerun(call: RepositoryCall): Answer {
-  emitRun(call.world, call.repo, "rerequested", runOf(call), call.sender);
+  const run = runOf(call);
+  if (call.world.workflows && run.suite.app.id !== call.world.app.appId)
+    throw new Refusal(403, "Resource not accessible by integration");
+  emitRun(call.world, call.repo, "rerequested", run, call.sender);
   return created({});
 }
 

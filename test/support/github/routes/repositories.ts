@@ -2,9 +2,9 @@
 import { commit, log, resolve } from "../content/commits.ts";
 import { tipOf } from "../content/rules.ts";
 import { type Answer, type Needs, notFound, ok, page, Refusal, type RepositoryCall, type Route } from "../http/call.ts";
-import { instant, installation, nodeId, user } from "../render/basics.ts";
-import { commitShape, simpleCommit } from "../render/commits.ts";
-import { api, fullRepository, html, minimalRepository } from "../render/repository.ts";
+import { installation, user } from "../render/basics.ts";
+import { commitShape } from "../render/commits.ts";
+import { api, fullRepository, html } from "../render/repository.ts";
 import { accountOf, installationOn, type Protection, type Role } from "../world.ts";
 import { ruleShapes } from "../render/rules.ts";
 import { contents } from "./contents.ts";
@@ -107,47 +107,6 @@ function permission({ world, repo, params }: RepositoryCall): Answer {
   return ok({ permission: OLDER[role], role_name: role, user: shown });
 }
 
-async function workflowRun({ world, repo, params }: RepositoryCall): Promise<Answer> {
-  const run = repo.workflowRuns.get(Number(params["run_id"]));
-  if (run === undefined) throw notFound();
-  const url = api(world, repo, `/actions/runs/${run.id}`);
-  return ok({
-    id: run.id,
-    name: "CI",
-    node_id: nodeId("WorkflowRun", run.id),
-    head_branch: run.headBranch,
-    head_sha: run.headSha,
-    path: ".github/workflows/ci.yml",
-    run_number: 1,
-    run_attempt: 1,
-    event: run.event,
-    status: run.status,
-    conclusion: run.conclusion,
-    workflow_id: 1,
-    url,
-    html_url: html(world, repo, `/actions/runs/${run.id}`),
-    // GitHub names none for a run of a fork's pull request.
-    pull_requests: [],
-    created_at: instant(run.at),
-    updated_at: instant(run.at),
-    run_started_at: instant(run.at),
-    actor: user(world, run.headRepository.owner),
-    triggering_actor: user(world, run.headRepository.owner),
-    jobs_url: `${url}/jobs`,
-    logs_url: `${url}/logs`,
-    check_suite_url: api(world, repo, "/check-suites/1"),
-    artifacts_url: `${url}/artifacts`,
-    cancel_url: `${url}/cancel`,
-    rerun_url: `${url}/rerun`,
-    previous_attempt_url: null,
-    workflow_url: api(world, repo, "/actions/workflows/1"),
-    head_commit: simpleCommit(await commit(run.headRepository.git, run.headSha)),
-    repository: minimalRepository(world, repo),
-    head_repository: minimalRepository(world, run.headRepository),
-    display_title: "CI",
-  });
-}
-
 async function commits(call: RepositoryCall): Promise<Answer> {
   const { world, repo, query } = call;
   const sha = await resolve(repo.git, query.get("sha") ?? repo.defaultBranch);
@@ -220,12 +179,6 @@ export const repositoryRoutes: readonly Route[] = [
     as: "REPOSITORY",
     needs: METADATA,
     handle: permission,
-  },
-  {
-    operation: "GET /repos/{owner}/{repo}/actions/runs/{run_id}",
-    as: "REPOSITORY",
-    needs: { permission: "actions", level: "read" },
-    handle: workflowRun,
   },
   { operation: "GET /repos/{owner}/{repo}/contents/{path}", as: "REPOSITORY", needs: CONTENTS, handle: contents },
   { operation: "GET /repos/{owner}/{repo}/commits", as: "REPOSITORY", needs: CONTENTS, handle: commits },
