@@ -1,6 +1,8 @@
 /** Reporting checks and statuses, by the App and by other apps alike. */
 import { emitRun, emitStatus, emitSuite } from "../events.ts";
 import type { Account, CheckApp, CheckRun, Repository, Status, World } from "../world.ts";
+import { ACTIONS } from "../people/actions.ts";
+import { workflowOf } from "./workflows.ts";
 import { suiteOf, suiteOutcome } from "./checks.ts";
 
 export type RunChange = Partial<
@@ -17,6 +19,7 @@ export async function addRun(
 ): Promise<CheckRun> {
   const branch = [...repo.known].find(([ref, at]) => ref.startsWith("refs/heads/") && at === sha)?.[0];
   const suite = suiteOf(world, repo, app, sha, branch?.slice("refs/heads/".length) ?? null);
+  if (world.workflows && app.id === ACTIONS.id) workflowOf(world, repo, suite);
   const run: CheckRun = {
     id: world.nextId(),
     suite,

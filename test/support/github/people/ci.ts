@@ -1,8 +1,5 @@
 /** What somebody's CI does: it sees pushes, and reports checks and statuses. */
 import type { EventEmitter } from "node:events";
-import { suiteOf } from "../content/checks.ts";
-import { workflowOf } from "../content/workflows.ts";
-import { html } from "../render/repository.ts";
 import { ACTIONS } from "./actions.ts";
 import { requireRepository } from "../content/pulls.ts";
 import { emitRun, emitSuite } from "../events.ts";
@@ -14,7 +11,6 @@ import {
   findRepository,
   inTurn,
   type Pushed,
-  type Repository,
   type Rerun,
   type Status,
   type World,
@@ -81,10 +77,8 @@ export function createCi(world: World, news: News): Ci {
           (run) =>
             run.name === check && run.suite.sha === sha && run.suite.app.id === app.id && run.status !== "completed",
         );
-        if (open === undefined || how.again === true) {
-          const where = app.id === ACTIONS.id && world.workflows ? { detailsUrl: jobUrl(world, repo, sha) } : {};
-          return (await addRun(world, repo, app, sha, { ...wanted, ...where, name: check }, sender)).id;
-        }
+        if (open === undefined || how.again === true)
+          return (await addRun(world, repo, app, sha, { ...wanted, name: check }, sender)).id;
         await changeRun(world, repo, open, wanted, sender);
         return open.id;
       });
@@ -137,14 +131,6 @@ export function createCi(world: World, news: News): Ci {
       run.conclusion = conclusion;
     },
   };
-}
-
-/** Where GitHub Actions shows a job: its workflow run is in the address. */
-function jobUrl(world: World, repo: Repository, sha: string): string {
-  const branch = [...repo.known].find(([ref, at]) => ref.startsWith("refs/heads/") && at === sha)?.[0];
-  const suite = suiteOf(world, repo, ACTIONS, sha, branch?.slice("refs/heads/".length) ?? null);
-  const run = workflowOf(world, repo, suite);
-  return html(world, repo, `/actions/runs/${run.id}/job/${world.nextId()}`);
 }
 
 const stateOf = (state: RunState): Pick<CheckRun, "status"> & { conclusion?: CheckRun["conclusion"] } =>

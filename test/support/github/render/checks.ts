@@ -10,14 +10,15 @@ import { api, html, minimalRepository } from "./repository.ts";
 
 export function checkRun(world: World, repo: Repository, run: CheckRun): Shape<"check-run"> {
   const url = api(world, repo, `/check-runs/${run.id}`);
+  const page = pageOf(world, repo, run);
   return {
     id: run.id,
     node_id: nodeId("CheckRun", run.id),
     head_sha: run.suite.sha,
     external_id: run.externalId,
     url,
-    html_url: html(world, repo, `/runs/${run.id}`),
-    details_url: run.detailsUrl ?? html(world, repo, `/runs/${run.id}`),
+    html_url: page,
+    details_url: run.detailsUrl ?? page,
     status: run.status,
     conclusion: run.conclusion,
     started_at: instant(run.startedAt),
@@ -34,6 +35,13 @@ export function checkRun(world: World, repo: Repository, run: CheckRun): Shape<"
     app: integration(world, run.suite.app),
     pull_requests: pullsOfCommit(world, repo, run.suite.sha),
   };
+}
+
+/** A job of GitHub Actions is shown with its workflow run, and its id is the check run's. */
+function pageOf(world: World, repo: Repository, run: CheckRun): string {
+  const workflow = [...repo.workflowRuns.values()].find((one) => one.suite === run.suite);
+  const path = workflow === undefined ? `/runs/${run.id}` : `/actions/runs/${workflow.id}/job/${run.id}`;
+  return html(world, repo, path);
 }
 
 const suiteBase = (world: World, repo: Repository, suite: Suite) => {
