@@ -8,6 +8,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
+import { PERMISSIONS } from "../../infra/admin/github-manifest.ts";
 import { writeGitHubApp } from "../../infra/local/github-app.ts";
 import { queue as queueShape } from "../../shared/schemas/queue.ts";
 import { repoKey } from "../../shared/kernel/ids.ts";
@@ -40,6 +41,9 @@ export async function onGitHub({ linked = true, hears = true, ci }: Wishes = {})
   const twin = await startGitHubTwin({ folder });
   await twin.addRepository(NAME, { files: { "a.txt": "1\n" } });
   twin.protect(NAME, "main", { requiredStatuses: ["unit"], by: "ruleset" });
+  // No more than what the App asks for, to see that it is enough.
+  await twin.installation("acme");
+  twin.setPermissions("acme", PERMISSIONS);
   let data = "";
   const service = await aService([], (made) => {
     data = made;
