@@ -21,7 +21,8 @@ export type EndpointProps = Omit<ServiceFunctionProps, "folder" | "name"> & {
 const OPEN = {
   plain: "Open by design: it shows nothing of anybody's, and touches no table.",
   xml: "Open by design: it shows nothing of anybody's, and touches no table.",
-  signed: "Whoever calls it has no token: what it sends is signed, and nothing is done before the signature is checked.",
+  signed:
+    "Whoever calls it has no token: what it sends is signed, and nothing is done before the signature is checked.",
 } as const;
 
 /** A route of the gateway and its function. */
