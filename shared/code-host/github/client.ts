@@ -8,6 +8,7 @@ import * as z from "zod";
 import { type Clock, type EpochMs, epochMs, later, MINUTE_MS, SECOND_MS, toRfc3339 } from "../../kernel/time.ts";
 import { HostUnavailable } from "../port.ts";
 import { oneLine } from "../git/names.ts";
+import { createAnswers, isLasting } from "./known.ts";
 
 export type GitHubApp = {
   readonly appId: number;
@@ -42,6 +43,8 @@ const TOKEN_SPARE_MS = 5 * MINUTE_MS;
 /** What GitHub asks for where it does not say how long. */
 const WAIT_MS = MINUTE_MS;
 
+const NOT_MODIFIED = 304;
+
 /** Said of a bare limit, when no header tells of it: GitHub writes it into the message. */
 const LIMIT = /rate limit|abuse detection/iu;
 
@@ -58,14 +61,22 @@ export function createClient({ appId, privateKey, api }: GitHubApp, clock: Clock
   const make = (installation: number): Ask => {
     const octokit = new Octokit(plain);
     let waitsUntil = epochMs(0);
+    const answers = createAnswers<Awaited<ReturnType<typeof octokit.request>>>();
     octokit.hook.wrap("request", async (request, options) => {
       if (clock() < waitsUntil) throw new HostUnavailable(`GitHub asked us to wait until ${toRfc3339(waitsUntil)}`);
+      const url = options.method === "GET" ? octokit.request.endpoint.parse(options).url : undefined;
+      const known = url === undefined ? undefined : answers.of(url);
+      if (url !== undefined && known !== undefined && isLasting(url)) return known.answer;
+      const mark = known?.etag === undefined ? {} : { "if-none-match": known.etag };
       try {
-        return await withToken(tokens, installation, async (token) =>
-          request({ ...options, headers: { ...options.headers, authorization: `token ${token}` } }),
+        const answer = await withToken(tokens, installation, async (token) =>
+          request({ ...options, headers: { ...options.headers, ...mark, authorization: `token ${token}` } }),
         );
+        if (url !== undefined) answers.keep(url, { etag: answer.headers.etag, answer });
+        return answer;
       } catch (error) {
         const told = read(error);
+        if (told?.status === NOT_MODIFIED && known !== undefined) return known.answer;
         if (told === undefined) throw unavailable(error);
         const wait = waitOf(told, clock());
         if (wait === undefined) throw new Answered(told.status, saidBy(told));

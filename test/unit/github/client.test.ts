@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { rmSync } from "node:fs";
 import { Answered, type Ask, createClient } from "../../../shared/code-host/github/client.ts";
 import { HostUnavailable } from "../../../shared/code-host/port.ts";
@@ -61,6 +61,50 @@ describe("an installation's token", () => {
     expect(twin.counts.of(TOKENS)).toBe(2);
     twin.faults.fail(2, 401, /repos/u);
     await expect(read(ask)).rejects.toThrow(Answered);
+  });
+});
+
+/** What GitHub answers from now on. */
+function statusesSeen(): readonly number[] {
+  const real = globalThis.fetch;
+  const seen: number[] = [];
+  vi.stubGlobal("fetch", async (...asked: Parameters<typeof fetch>) => {
+    const answer = await real(...asked);
+    seen.push(answer.status);
+    return answer;
+  });
+  return seen;
+}
+
+describe("what was read before", () => {
+  afterEach(() => vi.unstubAllGlobals());
+  const commit = async (): Promise<string> => twin.git("acme/app", "rev-parse", "main");
+
+  test("costs nothing of the hourly budget while it is the same, and is read anew when it is not", async () => {
+    const ask = asker();
+    const read = async () =>
+      (await ask("GET /repos/{owner}/{repo}/git/ref/{ref}", { ...AT, ref: "heads/main" })).data.object.sha;
+    const before = await commit();
+    const statuses = statusesSeen();
+    expect([await read(), await read(), await read()]).toEqual([before, before, before]);
+    expect(statuses.slice(-3)).toEqual([200, 304, 304]);
+    await twin.push("acme/app", "main", { files: { "another.txt": "1\n" } });
+    expect(await read()).toBe(await commit());
+    expect(await read()).not.toBe(before);
+  });
+
+  test("of a commit by its name is not asked for again, of a branch it is", async () => {
+    const ask = asker();
+    const commit_sha = await commit();
+    const GET = "GET /repos/{owner}/{repo}/git/commits/{commit_sha}";
+    for (let times = 0; times < 3; times += 1) {
+      const { data } = await ask(GET, { ...AT, commit_sha });
+      expect(data.sha).toBe(commit_sha);
+      await ask("GET /repos/{owner}/{repo}/compare/{basehead}", { ...AT, basehead: `${commit_sha}...${commit_sha}` });
+      await ask("GET /repos/{owner}/{repo}/compare/{basehead}", { ...AT, basehead: `${commit_sha}...main` });
+    }
+    expect(twin.counts.of(GET)).toBe(1);
+    expect(twin.counts.of("GET /repos/{owner}/{repo}/compare/{basehead}")).toBe(1 + 3);
   });
 });
 

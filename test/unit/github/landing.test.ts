@@ -1,0 +1,171 @@
+import { rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createClient } from "../../../shared/code-host/github/client.ts";
+import { createGitHubHost } from "../../../shared/code-host/github/host.ts";
+import type { BuildRequest, CodeHost, LandRequest } from "../../../shared/code-host/port.ts";
+import { type CommitSha, commitSha, entryId, orgSlug, runId } from "../../../shared/kernel/ids.ts";
+import { epochMs, systemClock } from "../../../shared/kernel/time.ts";
+import type { Change, MergeMethod } from "../../../shared/queue/engine/types.ts";
+import { githubMemory } from "../../../shared/table/github-memory.ts";
+import { aFolder } from "../../support/git-repository.ts";
+import { type GitHubTwin, startGitHubTwin } from "../../support/github/twin.ts";
+import { startTable, type TestTable } from "../../support/table.ts";
+
+const NAME = "acme/app";
+const REPO = { host: "github.com", owner: "acme", name: "app" };
+const ORG = orgSlug("local");
+
+let tables: TestTable;
+let twin: GitHubTwin;
+let folder: string;
+let host: CodeHost;
+beforeAll(async () => {
+  tables = await startTable();
+});
+afterAll(() => tables.stop());
+beforeEach(async () => {
+  folder = aFolder();
+  twin = await startGitHubTwin({ folder });
+  await twin.addRepository(NAME, { files: { "a.txt": "1\n" } });
+  const installation = await twin.installation("acme");
+  const client = createClient({ ...twin.app, api: twin.url }, systemClock);
+  const memory = githubMemory(await tables.another(), ORG, systemClock);
+  host = createGitHubHost({ org: ORG, host: "github.com", client, memory, installationOf: async () => installation });
+});
+afterEach(async () => {
+  await twin.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const tip = async (): Promise<CommitSha> => commitSha(await twin.git(NAME, "rev-parse", "main"));
+
+const changeOf = (number: number): Change => ({
+  entry: entryId(`e${number}`),
+  prNumber: number,
+  headSha: commitSha(twin.pull(NAME, number).head.sha),
+  title: "A change",
+  author: { name: "Ada", email: "ada@example.com" },
+  date: epochMs(1_700_000_000_000),
+});
+
+/** What a passed run of these pull requests on the present tip asks to land. */
+async function tested(mergeMethod: MergeMethod, ...numbers: readonly number[]): Promise<LandRequest> {
+  const base = await tip();
+  const changes = numbers.map(changeOf);
+  const request: BuildRequest = {
+    ...{ run: runId("r1"), repo: REPO, branch: "mainline/pr-1/r1", base, changes, mergeMethod, required: [] },
+  };
+  const built = await host.buildRun(request);
+  if (!built.ok) throw new Error(JSON.stringify(built.why));
+  const { run, repo } = request;
+  return { run, repo, targetBranch: "main", ...built.value, base, expectedTip: base, changes, mergeMethod };
+}
+
+const open = (head: string, files: Readonly<Record<string, string>>): Promise<number> =>
+  twin.openPullRequest(NAME, { head, base: "main", files });
+
+describe("where GitHub makes the commits", () => {
+  test("content that is not what was tested is told as such", async () => {
+    const begun = await tip();
+    await twin.push(NAME, "odd", { files: { "a.txt": "2\n" }, on: begun, message: "There" });
+    await twin.push(NAME, "odd", { files: { "a.txt": "1\n", "b.txt": "b\n" }, message: "And back" });
+    const number = await twin.openPullRequest(NAME, { head: "odd", base: "main" });
+    // Merged, the pull request changes nothing of a.txt; rebased, its second commit takes this back.
+    await twin.push(NAME, "main", { files: { "a.txt": "2\n" } });
+    const landed = await host.land(await tested("REBASE", number));
+    expect(landed).toMatchObject({ ok: true, value: { trees: "DIFFERENT" } });
+  });
+
+  test("a push by somebody else in the moment of the merge is told", async () => {
+    const request = await tested("SQUASH", await open("one", { "b.txt": "b\n" }));
+    twin.faults.delay(800, /^PUT .*\/merge$/u);
+    const landing = host.land(request);
+    await expect.poll(() => twin.counts.of("GET /repos/{owner}/{repo}/pulls/{pull_number}")).toBeGreaterThan(1);
+    await sleep(300);
+    await twin.push(NAME, "main", { files: { "x.txt": "x\n" } });
+    expect(await landing).toMatchObject({ ok: true, value: { onMovedTip: true, tip: { sha: await tip() } } });
+  });
+
+  test("what was refused half-way is told with what landed before it", async () => {
+    const [one, two] = [await open("one", { "b.txt": "b\n" }), await open("two", { "c.txt": "c\n" })];
+    const request = await tested("SQUASH", one, two);
+    await twin.push(NAME, "two", { files: { "d.txt": "d\n" } });
+    const landed = await host.land(request);
+    expect(landed).toMatchObject({ ok: true, value: { landed: [entryId(`e${one}`)], tip: { sha: await tip() } } });
+    expect(await twin.git(NAME, "ls-tree", "--name-only", "main")).toBe("a.txt\nb.txt");
+  });
+
+  test("a method that the repository forbids is refused, and nothing moves", async () => {
+    const request = await tested("SQUASH", await open("one", { "b.txt": "b\n" }));
+    twin.allowMethods(NAME, { squash: false });
+    expect(await host.land(request)).toMatchObject({ ok: false, why: { kind: "REFUSED" } });
+    expect(await tip()).toBe(request.base);
+  });
+});
+
+describe("where the target is moved", () => {
+  test("a rule of the branch that is in the way is told in GitHub's words, and nothing moves", async () => {
+    const request = await tested("MERGE_COMMIT", await open("one", { "b.txt": "b\n" }));
+    twin.protect(NAME, "main", { requirePullRequest: true });
+    expect(await host.land(request)).toMatchObject({
+      ok: false,
+      why: { kind: "REFUSED", what: expect.stringContaining("GitHub refuses to move the branch") },
+    });
+    expect(await tip()).toBe(request.base);
+  });
+
+  test("an answer that was lost is found out, and not landed again", async () => {
+    const request = await tested("MERGE_COMMIT", await open("one", { "b.txt": "b\n" }));
+    twin.faults.loseAnswers(1, /^PATCH /u);
+    expect(await host.land(request)).toMatchObject({ ok: true, value: { tip: { sha: request.commit } } });
+    expect(twin.counts.of("PATCH /repos/{owner}/{repo}/git/refs/{ref}")).toBe(1);
+  });
+
+  test("the merge is called what the description says", async () => {
+    const number = await open("one", { "b.txt": "b\n" });
+    await twin.editPullRequest(NAME, number, { body: "Text\r\nmerge-commit-title: Ship `b` at last\r\nmore" });
+    await host.land(await tested("MERGE_COMMIT", number));
+    expect(await twin.git(NAME, "log", "-1", "--format=%s", "main")).toBe("Ship `b` at last");
+  });
+});
+
+describe("required statuses", () => {
+  test.each(["protection", "ruleset"] as const)("are those of a %s where no file names any", async (by) => {
+    twin.protect(NAME, "main", { requiredStatuses: ["unit", "lint"], by });
+    expect(await host.tip(REPO, "main", null, [])).toMatchObject({
+      tip: { required: { source: "BRANCH_PROTECTION", statuses: ["unit", "lint"] } },
+    });
+  });
+
+  test("are the file's before the branch's, and none where nobody names any", async () => {
+    expect(await host.tip(REPO, "main", null, [])).toMatchObject({ tip: { required: null } });
+    twin.protect(NAME, "main", { requiredStatuses: ["unit"] });
+    await twin.push(NAME, "main", { files: { ".mainline.yaml": "required_statuses: [own]\n" } });
+    expect(await host.tip(REPO, "main", null, [])).toMatchObject({
+      tip: { required: { source: "CONFIG_FILE", statuses: ["own"] } },
+    });
+  });
+
+  test("are read of check runs and statuses alike, the newest of each; skipped and neutral pass", async () => {
+    const { commit } = await tested("SQUASH", await open("one", { "b.txt": "b\n" }));
+    await twin.setCheckRun(NAME, commit, "unit", "failure");
+    await twin.setCheckRun(NAME, commit, "unit", "success", { again: true });
+    await twin.setCheckRun(NAME, commit, "skips", "skipped");
+    await twin.setCheckRun(NAME, commit, "neutral", "neutral");
+    await twin.setCheckRun(NAME, commit, "stopped", "cancelled");
+    await twin.setCheckRun(NAME, commit, "runs", "in_progress");
+    await twin.setStatus(NAME, commit, "ci/other", "failure");
+    await twin.setStatus(NAME, commit, "ci/other", "success");
+    const { statuses, complete } = await host.statuses(REPO, runId("r1"));
+    expect(Object.fromEntries(statuses.map(({ context, state }) => [context, state]))).toEqual({
+      unit: "SUCCESS",
+      skips: "SUCCESS",
+      neutral: "SUCCESS",
+      stopped: "ERROR",
+      runs: "PENDING",
+      "ci/other": "SUCCESS",
+    });
+    expect(complete).toBe(false);
+  });
+});
