@@ -54,7 +54,13 @@ async function tested(mergeMethod: MergeMethod, ...numbers: readonly number[]): 
   const base = await tip();
   const changes = numbers.map(changeOf);
   const request: BuildRequest = {
-    ...{ run: runId("r1"), repo: REPO, branch: "mainline/pr-1/r1", base, changes, mergeMethod, required: [] },
+    run: runId("r1"),
+    repo: REPO,
+    branch: "mainline/pr-1/r1",
+    base,
+    changes,
+    mergeMethod,
+    required: [],
   };
   const built = await host.buildRun(request);
   if (!built.ok) throw new Error(JSON.stringify(built.why));
