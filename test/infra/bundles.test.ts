@@ -171,6 +171,8 @@ const STATUS: Readonly<Record<string, readonly number[]>> = {
   "get-upload": [404],
   "cancel-maintenance": [404],
   "restart-tests-on-pull-request": [200, 409],
+  // No App's secret is handed to it: nothing is let in.
+  "receive-github-webhook": [401],
 };
 
 const FIRST = ["create-queue", "submit-pull-request"];
