@@ -26,6 +26,16 @@ describe("a test of the tip", () => {
     expect(queue.submits(3).runs(3)).toEqual([]);
   });
 
+  it("is one at a time", () => {
+    const queue = testing([1], { concurrency: 5 })
+      .passes(1)
+      .lands({ onMovedTip: true, tip: aTip("X") });
+    queue.state = { ...queue.state, tipTestDue: "and once more" };
+    queue.waits(MINUTE_MS);
+    expect([...queue.state.runs.values()].filter((run) => run.kind === "TIP")).toHaveLength(1);
+    expect(queue.state.tipTestDue).toBe("and once more");
+  });
+
   it("is not started on a target that is not there", () => {
     const queue = testing([1])
       .passes(1)
