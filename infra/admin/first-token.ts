@@ -5,13 +5,19 @@ import type { OrgSlug } from "../../shared/kernel/ids.ts";
 import type { EpochMs } from "../../shared/kernel/time.ts";
 import type { Table } from "../../shared/table/client.ts";
 import { findOrganization } from "../../shared/table/organizations.ts";
-import { tokenStore } from "../../shared/table/tokens.ts";
+import { type TokenStore, tokenStore } from "../../shared/table/tokens.ts";
 
 /** The organization and its admin token, unless it is there. Whoever has lost the token makes another by npm run token. */
 export async function firstToken(table: Table, org: OrgSlug, now: EpochMs): Promise<ApiToken | undefined> {
   if ((await findOrganization(table, org)) !== undefined) return undefined;
   const token = mintToken(randomBytes);
-  await tokenStore(table).add({
+  await addAdminToken(tokenStore(table), org, token, now);
+  return token;
+}
+
+/** With every scope, for ever. */
+export const addAdminToken = (store: TokenStore, org: OrgSlug, token: ApiToken, now: EpochMs): Promise<void> =>
+  store.add({
     org,
     tokenId: randomUUID(),
     hash: hashToken(token),
@@ -21,5 +27,3 @@ export async function firstToken(table: Table, org: OrgSlug, now: EpochMs): Prom
     createdAt: now,
     expiresAt: null,
   });
-  return token;
-}
