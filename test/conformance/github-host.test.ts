@@ -17,7 +17,7 @@ const NAME = "acme/app";
 const REPO = { host: "github.com", owner: "acme", name: "app" };
 const ORG = orgSlug("local");
 const HAND = ["-c", "user.name=Hand", "-c", "user.email=hand@example.com"];
-const RERUN = "POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest";
+const RERUN = "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs";
 
 const kinds = z.object({ checks: z.record(z.string(), z.enum(["pass", "fail", "fail once", "hang"])) });
 
@@ -72,7 +72,7 @@ afterAll(() => tables.stop());
 
 codeHostConformance("GitHub", async (): Promise<HostFixture> => {
   const folder = aFolder();
-  const twin = await startGitHubTwin({ folder });
+  const twin = await startGitHubTwin({ folder, workflows: true });
   await twin.addRepository(NAME, { files: {} });
   const installation = await twin.installation("acme");
   const client = createClient({ ...twin.app, api: twin.url }, systemClock);

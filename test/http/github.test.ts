@@ -55,7 +55,7 @@ describe("a pull request on GitHub", () => {
   });
 });
 
-const RERUN = "POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest";
+const RERUN = "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs";
 
 /** The CI runs a check again when it is asked to, with this result. */
 function repeats({ twin }: OnGitHub, result: "success" | "failure"): void {

@@ -38,7 +38,7 @@ export type Wishes = {
 
 export async function onGitHub({ linked = true, hears = true, ci }: Wishes = {}): Promise<OnGitHub> {
   const folder = aFolder();
-  const twin = await startGitHubTwin({ folder });
+  const twin = await startGitHubTwin({ folder, workflows: true });
   await twin.addRepository(NAME, { files: { "a.txt": "1\n" } });
   twin.protect(NAME, "main", { requiredStatuses: ["unit"], by: "ruleset" });
   // No more than what the App asks for, to see that it is enough.
