@@ -33,3 +33,7 @@ export const callOf = ({ windowId, key }: Waking) => ({ windowId, queue: key });
 /** The schedules that a window may have: at its start (or whenever it recurs), and at its end. */
 export const startOf = (windowId: string): string => `${windowId}-start`;
 export const endOf = (windowId: string): string => `${windowId}-end`;
+
+/** Neither is wanted any more. */
+export const noMoreWakings = (windowId: string): readonly { readonly name: string; readonly wanted: null }[] =>
+  [startOf(windowId), endOf(windowId)].map((name) => ({ name, wanted: null }));

@@ -5,8 +5,8 @@ import type { OrgSlug, QueueKey } from "../kernel/ids.ts";
 import type { EpochMs } from "../kernel/time.ts";
 import { isOver, type MaintenanceWindow } from "../maintenance/windows.ts";
 import type { QueueRecord } from "../queue/app/ports.ts";
-import type { WakingChange, WindowChange, WindowedQueue, WindowStore } from "../queue/app/window-ports.ts";
-import { endOf, startOf } from "../scheduler/port.ts";
+import type { WindowChange, WindowedQueue, WindowStore } from "../queue/app/window-ports.ts";
+import { noMoreWakings } from "../scheduler/port.ts";
 import type { Table } from "./client.ts";
 import { inboxItem } from "./inbox.ts";
 import { keys, LIVE } from "./keys.ts";
@@ -87,9 +87,6 @@ async function findQueue(table: Table, org: OrgSlug, id: string): Promise<QueueK
   return queues.find((key) => keys.queue(key) === found?.["pk"]);
 }
 
-const noMore = (id: string): readonly WakingChange[] =>
-  [startOf(id), endOf(id)].map((name) => ({ name, wanted: null }));
-
 /** What goes with a queue that is removed. Windows that are over stay until they expire: they are nobody's. */
 export async function windowsRemoved(
   table: Table,
@@ -101,6 +98,6 @@ export async function windowsRemoved(
     .filter((window) => !isOver(window, record.windowsClosedAt, now))
     .flatMap(({ id }) => [
       remove(table, keys.window(record.key, id)),
-      ...noMore(id).map((one) => put(table, toWakingItem(one, randomUUID()))),
+      ...noMoreWakings(id).map((one) => put(table, toWakingItem(one, randomUUID()))),
     ]);
 }

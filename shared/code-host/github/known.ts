@@ -10,18 +10,29 @@ export type Answers<Answer> = {
   readonly keep: (url: string, known: Known<Answer>) => void;
 };
 
-const MOST = 2_000;
+/** Whoever may open a pull request decides how large the answers about it are: a comparison brings its patches. */
+const CHARACTERS_MAX = 32 * 1024 * 1024;
 
-/** The oldest goes first. */
-export function createAnswers<Answer>(): Answers<Answer> {
-  const kept = new Map<string, Known<Answer>>();
+/** Together no larger than that; the oldest goes first, and what is larger by itself is not kept. */
+export function createAnswers<Answer extends { readonly data: unknown }>(): Answers<Answer> {
+  const kept = new Map<string, Known<Answer> & { readonly size: number }>();
+  let total = 0;
+  const drop = (url: string): void => {
+    total -= kept.get(url)?.size ?? 0;
+    kept.delete(url);
+  };
   return {
     of: (url) => kept.get(url),
     keep: (url, known) => {
-      kept.delete(url);
-      kept.set(url, known);
-      const oldest = kept.keys().next();
-      if (kept.size > MOST && oldest.done !== true) kept.delete(oldest.value);
+      drop(url);
+      const size = url.length + (JSON.stringify(known.answer.data) ?? "").length;
+      if (size > CHARACTERS_MAX) return;
+      kept.set(url, { ...known, size });
+      total += size;
+      for (const oldest of kept.keys()) {
+        if (total <= CHARACTERS_MAX) return;
+        drop(oldest);
+      }
     },
   };
 }

@@ -10,7 +10,8 @@ import { firstOpenings, isOver, keptUntil, type MaintenanceWindow, type Opening 
 import { noQueue } from "./faults.ts";
 import type { QueueRecord, Recording } from "./ports.ts";
 import { RACED, untilUncontended } from "./retry.ts";
-import { noMoreWakings, wakingsFor, wanting } from "./wakings.ts";
+import { noMoreWakings } from "../../scheduler/port.ts";
+import { wakingsFor, wanting } from "./wakings.ts";
 import type { WindowApp, WindowedQueue } from "./window-ports.ts";
 
 /** Each may be due at every step of its queue. */

@@ -6,7 +6,7 @@
 import { type QueueKey, queueLabel } from "../../kernel/ids.ts";
 import type { EpochMs } from "../../kernel/time.ts";
 import { firstOpenings, type MaintenanceWindow } from "../../maintenance/windows.ts";
-import { endOf, ScheduleRefused, type Scheduler, startOf, type Waking } from "../../scheduler/port.ts";
+import { endOf, noMoreWakings, ScheduleRefused, type Scheduler, startOf, type Waking } from "../../scheduler/port.ts";
 import type { StoredWaking, WakingChange, WindowApp } from "./window-ports.ts";
 
 /** At the start and at the end; of a window that recurs, whenever it begins, and at the end while it is open. */
@@ -42,8 +42,6 @@ export async function allWakings(app: WindowApp): Promise<readonly Waking[]> {
 }
 
 export const wanting = (waking: Waking): WakingChange => ({ name: waking.name, wanted: waking });
-export const noMoreWakings = (id: string): readonly WakingChange[] =>
-  [startOf(id), endOf(id)].map((name) => ({ name, wanted: null }));
 
 /** A schedule called. The queue looks for itself what is open now; for the same reason it does not matter when. */
 export async function windowCalled(app: WindowApp, key: QueueKey, windowId: string): Promise<void> {
