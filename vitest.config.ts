@@ -6,8 +6,8 @@ export default defineConfig({
     setupFiles: ["test/support/seed.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Two cores: the end-to-end files start servers and git processes of their own.
-    maxWorkers: 2,
+    // On two cores: the end-to-end files start servers and git processes of their own, and wait for them most of the time.
+    maxWorkers: 3,
     pool: "forks",
   },
 });

@@ -29,6 +29,9 @@ export const SCHEDULER = z.object({
   MAINLINE_SCHEDULER_DLQ_ARN: arn,
 });
 
+/** What those have that talk to GitHub, or are talked to by it. */
+export const GITHUB = z.object({ MAINLINE_GITHUB_SECRET_ARN: arn });
+
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Whoever deployed it gets to know everything that is wrong, at once. */

@@ -5,7 +5,9 @@ import type { CodeHost, CodeHosts } from "../shared/code-host/port.ts";
 import type { OrgSlug } from "../shared/kernel/ids.ts";
 import { type Clock, systemClock } from "../shared/kernel/time.ts";
 import type { Table } from "../shared/table/client.ts";
+import { githubBudgets } from "../shared/table/github-budget.ts";
 import { githubMemory } from "../shared/table/github-memory.ts";
+import { githubShown } from "../shared/table/github-shown.ts";
 import { installationStore } from "../shared/table/installations.ts";
 
 export type GitHubAppSettings = {
@@ -14,10 +16,15 @@ export type GitHubAppSettings = {
   readonly api: string;
   readonly appId: number;
   readonly privateKey: string;
+  /** `none`: GitHub Enterprise Server limits nobody unless its administrator says so. */
+  readonly limits?: "github.com" | "none" | undefined;
+  /** Called when GitHub does not take these credentials. */
+  readonly refused?: (() => void) | undefined;
 };
 
 export function gitHubHosts(table: Table, app: GitHubAppSettings, clock: Clock = systemClock): CodeHosts {
-  const client = createClient(app, clock);
+  const budgets = app.limits === "none" ? undefined : githubBudgets(table, app.host);
+  const client = createClient(app, clock, budgets);
   const installations = installationStore(table);
   const byOrg = new Map<OrgSlug, CodeHost>();
   const make = (org: OrgSlug): CodeHost =>
@@ -25,7 +32,9 @@ export function gitHubHosts(table: Table, app: GitHubAppSettings, clock: Clock =
       org,
       host: app.host,
       client,
+      clock,
       memory: githubMemory(table, org, clock),
+      pages: githubShown(table, org, clock),
       installationOf: async (of, host, account) => (await installations.ofAccount(of, host, account))?.id,
     });
   return (org, host) => {

@@ -19,7 +19,8 @@ export const tableOnly: PartsOf = (variables) => {
     log: lambdaLog(environment),
     blobs: { put: noBucket, get: noBucket },
     uploads: { grantUpload: noBucket, readUpload: noBucket, grantPut: noBucket, removeUpload: noBucket },
-    // No code host is connected yet: queues can be made and filled, and their PRs say which host is missing.
+    // What talks to a code host hands withGitHub on; elsewhere nobody asks.
     hosts: () => undefined,
+    hasPages: () => true,
   };
 };

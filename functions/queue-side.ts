@@ -3,6 +3,7 @@ import { systemClock } from "../shared/kernel/time.ts";
 import type { QueueApp } from "../shared/queue/app/ports.ts";
 import { resolveSettings } from "../shared/schemas/queue-settings.ts";
 import { claimant } from "../shared/table/claimant.ts";
+import { heardStore } from "../shared/table/github-heard.ts";
 import { idempotencyStore } from "../shared/table/idempotency.ts";
 import { queueStore } from "../shared/table/queue-store.ts";
 import { targetsStore } from "../shared/table/targets-store.ts";
@@ -16,6 +17,7 @@ export const queueSide: Side<keyof QueueApp | "idempotency" | "uploads"> = ({
   blobs,
   uploads,
   hosts,
+  hasPages = () => false,
   worker,
   clock = systemClock,
 }) => {
@@ -31,6 +33,8 @@ export const queueSide: Side<keyof QueueApp | "idempotency" | "uploads"> = ({
     targets: targetsStore(table, blobs),
     uploads,
     hosts,
+    heard: heardStore(table, clock),
+    hasPages,
     // Asked by workers alone, which are wired as a whole.
     forgives: async () => "LATER",
   };

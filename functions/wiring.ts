@@ -3,7 +3,7 @@ import type { CodeHosts } from "../shared/code-host/port.ts";
 import type { EndpointPorts } from "../shared/http/use-case.ts";
 import type { Log } from "../shared/kernel/log.ts";
 import type { Clock } from "../shared/kernel/time.ts";
-import type { BlobStore } from "../shared/queue/app/ports.ts";
+import type { BlobStore, QueueApp } from "../shared/queue/app/ports.ts";
 import type { UploadDoor } from "../shared/queue/app/uploads.ts";
 import type { WindowApp } from "../shared/queue/app/window-ports.ts";
 import type { Scheduler } from "../shared/scheduler/port.ts";
@@ -33,8 +33,12 @@ export type Parts = {
   readonly blobs: BlobStore;
   readonly uploads: UploadDoor & BundleDoor;
   readonly hosts: CodeHosts;
+  /** Absent: no host has pages for people. */
+  readonly hasPages?: QueueApp["hasPages"];
   /** The GitHub App whose webhooks are let in. Absent: none is set up. */
   readonly gitHub?: GitHubDoor["gitHub"];
+  /** Asked before each invocation: what is another than it was; undefined where nothing is. */
+  readonly renewed?: () => Promise<Pick<Parts, "hosts" | "gitHub"> | undefined>;
   /** Set where one process at a time is this worker: what its earlier lives left half done is taken up at once. */
   readonly worker?: string;
   /** Absent: nobody wakes a queue at the edges of its maintenance windows but the sweep. */

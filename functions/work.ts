@@ -14,6 +14,7 @@ export function work<Names extends keyof Wiring, Event = void, Given = void>(
   const app = lent(side, parts);
   return async (event: Event, context?: Context): Promise<Given> => {
     nameInvocation(context);
+    await app.ready();
     return run(app(), event);
   };
 }

@@ -21,6 +21,42 @@ const TOLD: Rights = { queue: ["PutItem"] };
 const WINDOW_WRITTEN: Rights = together(LISTED, TOLD, { queue: ["DeleteItem"], wakings: ["PutItem"] });
 const TARGETS_KEPT: Rights = { targets: ["PutItem"], targetHashes: ["PutItem"] };
 
+/** The installation on a repository's owner, which repository it is, and what the installation may still ask. */
+const CONNECTED: Rights = {
+  installations: ["GetItem"],
+  githubRepositories: ["GetItem", "PutItem"],
+  githubNames: ["PutItem"],
+  githubBudget: ["Query", "UpdateItem"],
+};
+/** What the connection keeps of runs, and of what it merged. */
+const ON_GITHUB: Rights = together(CONNECTED, {
+  githubRun: ["GetItem", "PutItem"],
+  githubStep: ["GetItem", "PutItem"],
+});
+
+/** What people see on pull requests' pages, and where it comes from. */
+const SHOWN: Rights = together(SUBMISSION, { pullRequest: ["Query", "UpdateItem"], endedRun: ["GetItem"] });
+/** A webhook, once, with what it leaves for the queues that it concerns. */
+const HEARD: Rights = {
+  installation: ["GetItem"],
+  githubNames: ["Query"],
+  delivery: ["PutItem"],
+  queues: ["Query"],
+  queue: ["GetItem", "PutItem"],
+};
+
+/** What people ask for on a page: submissions and wishes, and that they were done. */
+const OBEYED: Rights = together(LISTED, SUBMISSION, TOLD, {
+  pullRequest: ["PutItem"],
+  branch: ["PutItem"],
+  targets: ["GetItem"],
+});
+/** What they said and no webhook told of. */
+const MISSED: Rights = together(LISTED, {
+  heardIn: ["GetItem", "PutItem"],
+  delivery: ["BatchGetItem", "PutItem"],
+});
+
 const SETTINGS: Rights = { testSettings: ["GetItem"] };
 /** What uploads say of tests, counted. */
 const RESULTS: Rights = together(SETTINGS, {
@@ -67,11 +103,12 @@ const KEPT_TARGETS = ["GetObject", "PutObject"] as const;
 
 export const ENDPOINT_NEEDS: Readonly<Record<RouteId | "unknown-path", Needs>> = {
   "submit-pull-request": {
-    table: together(KEYED, SUBMISSION, TOLD, {
+    table: together(KEYED, SUBMISSION, TOLD, CONNECTED, {
       queue: ["DeleteItem"],
       branch: ["PutItem"],
       targets: ["GetItem"],
     }),
+    gitHub: true,
   },
   "cancel-pull-request": { table: together(KEYED, SUBMISSION, TOLD) },
   "restart-tests-on-pull-request": { table: together(KEYED, SUBMISSION, TOLD) },
@@ -79,8 +116,9 @@ export const ENDPOINT_NEEDS: Readonly<Record<RouteId | "unknown-path", Needs>> =
   "get-submitted-pull-requests": { table: SUBMISSIONS },
   "list-pull-requests": { table: together(VIEWED, { history: ["Query"] }) },
   "set-impacted-targets": {
-    table: together(KEYED, FOUND, TOLD, TARGETS_KEPT),
+    table: together(KEYED, FOUND, TOLD, TARGETS_KEPT, CONNECTED, { account: ["GetItem"] }),
     bucket: { uploads: ["GetObject"], targets: ["PutObject"] },
+    gitHub: true,
   },
   "create-impacted-targets-upload": { table: together(KEYED, FOUND), bucket: { uploads: ["PutObject"] } },
   "get-merge-queue-testing-details": {
@@ -107,10 +145,10 @@ export const ENDPOINT_NEEDS: Readonly<Record<RouteId | "unknown-path", Needs>> =
     bucket: { bundles: ["PutObject"] },
   },
   "get-upload": { table: { testUpload: ["GetItem"] } },
-  "list-failing-tests": { table: together(RESULTS, { tests: ["BatchGetItem"] }) },
-  "list-unhealthy-tests": { table: together(RESULTS, ALL_TESTS) },
-  "list-quarantined-tests": { table: together(RESULTS, ALL_TESTS) },
-  "get-test-details": { table: together(RESULTS, { tests: ["GetItem"] }) },
+  "list-failing-tests": { table: together(RESULTS, CONNECTED, { tests: ["BatchGetItem"] }), gitHub: true },
+  "list-unhealthy-tests": { table: together(RESULTS, CONNECTED, ALL_TESTS), gitHub: true },
+  "list-quarantined-tests": { table: together(RESULTS, CONNECTED, ALL_TESTS), gitHub: true },
+  "get-test-details": { table: together(RESULTS, CONNECTED, { tests: ["GetItem"] }), gitHub: true },
   "get-quarantine-config": { table: together(SETTINGS, SOME_TESTS) },
   "set-quarantine": { table: together(KEYED, TEST_CHANGED) },
   "link-ticket-to-test-case": { table: together(KEYED, TEST_CHANGED, SETTINGS) },
@@ -119,8 +157,7 @@ export const ENDPOINT_NEEDS: Readonly<Record<RouteId | "unknown-path", Needs>> =
     table: together(KEYED, SETTINGS, { testSettings: ["PutItem"], testsDue: ["PutItem"] }),
   },
 
-  // Without an App's secret it lets nothing in.
-  "receive-github-webhook": NOTHING,
+  "receive-github-webhook": { table: HEARD, gitHub: true },
   "get-status": NOTHING,
   "get-open-api": NOTHING,
   "unknown-path": NOTHING,
@@ -129,10 +166,18 @@ export const ENDPOINT_NEEDS: Readonly<Record<RouteId | "unknown-path", Needs>> =
 export const WORKER_NEEDS: Readonly<Record<WorkerName, Needs>> = {
   "authorize-token": { table: { tokenByHash: ["GetItem"] } },
   "advance-queue": { table: ADVANCED },
-  "run-effects": { table: PERFORMED, bucket: { targets: KEPT_TARGETS } },
-  sweep: {
-    table: together(ADVANCED, PERFORMED, DELETED, { due: ["Query"], wakings: ["Query", "DeleteItem"] }),
+  "run-effects": {
+    table: together(PERFORMED, ON_GITHUB, SHOWN, OBEYED),
     bucket: { targets: KEPT_TARGETS },
+    gitHub: true,
+  },
+  sweep: {
+    table: together(ADVANCED, PERFORMED, ON_GITHUB, SHOWN, OBEYED, MISSED, DELETED, {
+      due: ["Query"],
+      wakings: ["Query", "DeleteItem"],
+    }),
+    bucket: { targets: KEPT_TARGETS },
+    gitHub: true,
     schedules: true,
   },
   "judge-tests": {

@@ -20,6 +20,8 @@ export type BucketRights = Readonly<Partial<Record<Folder, readonly BucketCall[]
 export type Needs = {
   readonly table: Rights;
   readonly bucket?: BucketRights;
+  /** Reads the secret of the GitHub App. */
+  readonly gitHub?: true;
   /** Makes and removes the schedules that wake maintenance windows. */
   readonly schedules?: true;
 };

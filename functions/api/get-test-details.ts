@@ -6,14 +6,20 @@ import { type TestDetails, testDetails } from "../../shared/test-health/app/test
 import { healthSide } from "../health-side.ts";
 import { serve } from "../serve.ts";
 import { presenter, repositoryOf, shownWith } from "../test-health.ts";
+import { withGitHub } from "../with-github.ts";
 
-export const handler = serve(testHealthRoutes["get-test-details"], healthSide, async ({ input, principal }, app) => {
-  const of = repositoryOf(principal.org, input);
-  if (!of.ok) return of;
-  const found = await testDetails(app, of.value, input.test_id);
-  if (!found.ok) return found;
-  return ok(present(await shownWith(app, of.value, input.repo, found.value.settings), found.value));
-});
+export const handler = serve(
+  testHealthRoutes["get-test-details"],
+  healthSide,
+  async ({ input, principal }, app) => {
+    const of = repositoryOf(principal.org, input);
+    if (!of.ok) return of;
+    const found = await testDetails(app, of.value, input.test_id);
+    if (!found.ok) return found;
+    return ok(present(await shownWith(app, of.value, input.repo, found.value.settings), found.value));
+  },
+  withGitHub(),
+);
 
 function present(shown: Parameters<typeof presenter>[0], { row, days }: TestDetails): ReplyOf<"get-test-details"> {
   const { record } = row;

@@ -4,6 +4,7 @@ import { listUnhealthy } from "../../shared/test-health/app/lists.ts";
 import { healthSide } from "../health-side.ts";
 import { serve } from "../serve.ts";
 import { repositoryOf, shownWith, unhealthyPage } from "../test-health.ts";
+import { withGitHub } from "../with-github.ts";
 
 export const handler = serve(
   testHealthRoutes["list-unhealthy-tests"],
@@ -15,4 +16,5 @@ export const handler = serve(
     if (!found.ok) return found;
     return ok(unhealthyPage(await shownWith(app, of.value, input.repo, found.value.settings), found.value));
   },
+  withGitHub(),
 );

@@ -7,14 +7,19 @@ import type { QueueApp } from "../../shared/queue/app/ports.ts";
 import { setTargets, type TargetsSet } from "../../shared/queue/app/targets.ts";
 import { readUpload } from "../../shared/queue/app/uploads.ts";
 import { withBucket } from "../bucket.ts";
+import { forkDoor } from "../fork-door.ts";
+import { gitHubSide } from "../github-side.ts";
 import { keyOf, recordedAs } from "../present.ts";
 import { queueSide } from "../queue-side.ts";
 import { serve } from "../serve.ts";
-import type { Wiring } from "../wiring.ts";
+import type { Parts, Wiring } from "../wiring.ts";
+import { withGitHub } from "../with-github.ts";
+
+const both = (parts: Parts) => ({ ...queueSide(parts), ...gitHubSide(parts) });
 
 export const handler = serve(
   pullRequestRoutes["set-impacted-targets"],
-  queueSide,
+  both,
   async ({ input, principal, receipt }, app) => {
     const key = keyOf(principal.org, input);
     const targets = input.impactedTargets === undefined ? await uploaded(app, key, input) : ok(input.impactedTargets);
@@ -25,11 +30,13 @@ export const handler = serve(
       prNumber: number,
       sha: sha === undefined ? undefined : commitSha(sha),
       targets: targets.value,
+      byFork: principal.forkRun !== undefined,
     };
     const done = await setTargets(app, asked, recordedAs(receipt, present));
     return done.ok ? ok(present(done.value)) : done;
   },
-  withBucket,
+  withGitHub(withBucket),
+  forkDoor,
 );
 
 type App = Pick<Wiring, keyof QueueApp | "uploads">;

@@ -4,6 +4,7 @@ import { submit } from "../../shared/queue/app/submit.ts";
 import { entryPresenter, keyOf, recordedAs } from "../present.ts";
 import { queueSide } from "../queue-side.ts";
 import { serve } from "../serve.ts";
+import { withGitHub } from "../with-github.ts";
 
 export const handler = serve(
   pullRequestRoutes["submit-pull-request"],
@@ -15,4 +16,5 @@ export const handler = serve(
     const done = await submit(app, { ...asked, by: principal.tokenName }, recordedAs(receipt, present));
     return done.ok ? ok(present(done.value)) : done;
   },
+  withGitHub(),
 );

@@ -5,6 +5,7 @@ import { effectOfRecord } from "../../shared/table/stream.ts";
 import { withBucket } from "../bucket.ts";
 import { eachOf } from "../stream-batch.ts";
 import { wired } from "../wiring.ts";
+import { withGitHub } from "../with-github.ts";
 import { work } from "../work.ts";
 
 // In no order: each bears coming late, twice, and after those that followed it.
@@ -15,5 +16,5 @@ export const handler = work(
       const { key, effect } = effectOfRecord(record);
       await perform(app, key, effect);
     }),
-  withBucket,
+  withGitHub(withBucket),
 );

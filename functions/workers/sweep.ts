@@ -3,6 +3,7 @@ import { sweep } from "../../shared/queue/app/sweep.ts";
 import { settleWakings } from "../../shared/queue/app/wakings.ts";
 import { withScheduler } from "../scheduler.ts";
 import { wired } from "../wiring.ts";
+import { withGitHub } from "../with-github.ts";
 import { work } from "../work.ts";
 
 export const handler = work(
@@ -11,5 +12,5 @@ export const handler = work(
     await sweep(app);
     await settleWakings(app, app.scheduler);
   },
-  withScheduler,
+  withGitHub(withScheduler),
 );

@@ -1,28 +1,15 @@
 /** `npm run deploy`: from an account to an address and a token. Run again, it deploys what has changed. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
 import type { OrgSlug } from "../../shared/kernel/ids.ts";
 import { systemClock } from "../../shared/kernel/time.ts";
 import { openTable } from "../../shared/table/client.ts";
-import { CannotStart } from "../local/cannot-start.ts";
-import { readJsonFile } from "../local/files.ts";
 import { cdk } from "./cdk.ts";
 import { firstToken } from "./first-token.ts";
+import { addressIn, OUTPUTS } from "./outputs.ts";
 import { enter, type Target, targetOf } from "./stage.ts";
 import { parseDeploy } from "./stage-arguments.ts";
 import { command, print, say } from "./terminal.ts";
-
-const OUTPUTS = ".data/deployments";
-/** By stack, then by name. */
-const outputs = z.record(z.string(), z.record(z.string(), z.string()));
-
-function addressIn(file: string): string {
-  const found = Object.values(readJsonFile(file, outputs) ?? {}).find((stack) => stack["Address"] !== undefined);
-  const address = found?.["Address"];
-  if (address === undefined) throw new CannotStart(`It is deployed, but ${file} names no address.`);
-  return address;
-}
 
 async function showToken({ stage, table: name }: Target, region: string, org: OrgSlug, address: string): Promise<void> {
   const table = openTable({ name, endpoint: process.env["DYNAMODB_ENDPOINT"], region });

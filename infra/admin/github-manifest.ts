@@ -4,21 +4,26 @@
 export const PERMISSIONS = {
   /** Testing branches are made, merged into and removed; the target is moved. */
   contents: "write",
-  /** Facts are read, drafts of testing branches opened, pull requests merged. */
+  /** Facts are read, drafts of testing branches opened, pull requests merged; comments and labels written on them. */
   pull_requests: "write",
-  /** Required checks are read, and failed ones asked to run again. */
+  /** Required checks are read, and failed ones asked to run again; the queue's own check is written. */
   checks: "write",
   statuses: "read",
   /** Failed jobs run again, and those of a closed test are cancelled. */
   actions: "write",
   /** A merge that brings a changed workflow is refused without. */
   workflows: "write",
+  /** Comments on pull requests are told as comments of issues: commands are read there. */
+  issues: "read",
+  /** What whoever writes a command may do; and all else needs it. */
   metadata: "read",
 } as const;
 
+/** GitHub sends every App `installation` and `installation_repositories`, and refuses a manifest that asks for them. */
 const EVENTS = [
   "check_run",
   "check_suite",
+  "issue_comment",
   "pull_request",
   "pull_request_review",
   "push",

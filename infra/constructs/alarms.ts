@@ -64,6 +64,16 @@ export function apiAlarms({ api, authorizer }: WatchedApi, throttled: IMetric): 
   ];
 }
 
+/** Neither a request nor a worker fails by it: each waits until GitHub can be asked. */
+export const gitHubAlarm = (refused: IMetric): AlarmSpec => ({
+  name: "app-is-refused",
+  hurts: "Whoever has a pull request on GitHub waits: nothing is tested and nothing lands.",
+  first: "Read the latest errors of the function sweep: they say whether the secret or GitHub is the trouble.",
+  metric: refused,
+  threshold: 2,
+  evaluationPeriods: 2,
+});
+
 export const tableMetric = (TableName: string, metricName: string): IMetric =>
   new Metric({
     namespace: "AWS/DynamoDB",

@@ -11,6 +11,8 @@ export type Deployment = { readonly settings: Settings; readonly codeOf: CodeOf 
 export type Data = {
   readonly table: { readonly name: string; readonly arn: string; readonly streamArn: string };
   readonly bucket: { readonly name: string; readonly arn: string };
+  /** The secret of the GitHub App. */
+  readonly gitHubApp: { readonly arn: string };
 };
 
 /** Stands before the names of everything that is deployed, so that stages live side by side. */

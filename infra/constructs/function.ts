@@ -16,7 +16,7 @@ import type { Needs } from "../rights.ts";
 import { type Data, type Deployment, nameOf } from "./deployment.ts";
 import { exception } from "./exception.ts";
 import { logGroup } from "./log-group.ts";
-import { bucketStatements, tableStatements } from "./statements.ts";
+import { bucketStatements, secretStatements, tableStatements } from "./statements.ts";
 
 export type ServiceFunctionProps = {
   readonly deployment: Deployment;
@@ -29,7 +29,7 @@ export type ServiceFunctionProps = {
   readonly timeoutSeconds: number;
   readonly reservedConcurrency?: number | undefined;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Beyond table, bucket and its own log. */
+  /** Beyond table, bucket, secret and its own log. */
   readonly statements?: readonly PolicyStatement[];
   /** Where calls go that nobody waits for and that failed. */
   readonly deadLetters?: IQueue;
@@ -79,6 +79,7 @@ export class ServiceFunction extends Construct {
         MAINLINE_STAGE: settings.stage,
         MAINLINE_LOG_LEVEL: settings.logLevel,
         ...(needs.bucket === undefined ? {} : { MAINLINE_BUCKET: data.bucket.name }),
+        ...(needs.gitHub === undefined ? {} : { MAINLINE_GITHUB_SECRET_ARN: data.gitHubApp.arn }),
         ...props.environment,
       },
     });
@@ -107,6 +108,7 @@ export class ServiceFunction extends Construct {
             }),
             ...tableStatements(data, needs.table),
             ...bucketStatements(data, needs.bucket ?? {}),
+            ...secretStatements(data, needs),
             ...(deadLetters === undefined
               ? []
               : [new PolicyStatement({ actions: ["sqs:SendMessage"], resources: [deadLetters.queueArn] })]),

@@ -1,7 +1,7 @@
 /** What rights are in the words of IAM: exactly these actions, on exactly these things. */
 import { PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { isPartition, PARTITIONS } from "../../shared/table/partitions.ts";
-import type { BucketRights, Rights, TableCall } from "../rights.ts";
+import type { BucketRights, Needs, Rights, TableCall } from "../rights.ts";
 import type { Data } from "./deployment.ts";
 
 /** Partitions in which the same is done share a statement. */
@@ -37,3 +37,9 @@ export function bucketStatements({ bucket }: Data, rights: BucketRights): readon
     ...(reads ? [new PolicyStatement({ actions: ["s3:ListBucket"], resources: [bucket.arn] })] : []),
   ];
 }
+
+/** Of this deployment's App, and to read it and nothing else. */
+export const secretStatements = ({ gitHubApp }: Data, { gitHub }: Needs): readonly PolicyStatement[] =>
+  gitHub === undefined
+    ? []
+    : [new PolicyStatement({ actions: ["secretsmanager:GetSecretValue"], resources: [gitHubApp.arn] })];

@@ -16,6 +16,7 @@ export const NOTHING: Units = {
   alarms: 0,
   dashboards: 0,
   metrics: 0,
+  secrets: 0,
   s3Puts: 0,
   s3Gets: 0,
   s3Gb: 0,

@@ -15,6 +15,7 @@ export const ITEMS = [
   "alarms",
   "dashboards",
   "metrics",
+  "secrets",
   "s3Puts",
   "s3Gets",
   "s3Gb",

@@ -34,6 +34,8 @@ export type LocalContext = {
   readonly repositories: readonly RepositoriesOf[];
   /** The name of the code host under which they are known. */
   readonly host: string;
+  /** How often it is looked whether anything was missed; every 10 seconds unless it says otherwise. */
+  readonly sweepSeconds?: number | undefined;
   /** Something was written that the stream's functions should see at once. */
   readonly nudge: () => void;
 };
@@ -48,7 +50,7 @@ export type Application = {
   readonly stop: () => Promise<void>;
 };
 
-const EVERY_10_SECONDS = "*/10 * * * * *";
+const SWEEP_SECONDS = 10;
 const WORKER_MS_MAX = 900_000;
 /** A landing waits behind the building of runs no longer than this. */
 const EFFECTS_MS = 1_000;
@@ -62,10 +64,10 @@ async function mapping({ name, skPrefix, batchSize }: (typeof STREAM_WORKERS)[nu
   return { name, filter: insertsOf(skPrefix), handler, batchSize };
 }
 
-async function scheduled(name: WorkerName): Promise<Schedule> {
+async function scheduled(name: WorkerName, seconds: number): Promise<Schedule> {
   const handler = await loadFunction("workers", name, z.unknown());
   const run = (): Promise<unknown> => handler({}, lambdaContext(name, crypto.randomUUID(), WORKER_MS_MAX));
-  return { name, cron: EVERY_10_SECONDS, run, atStart: true };
+  return { name, cron: `*/${seconds} * * * * *`, run, atStart: true };
 }
 
 async function authorizer(): Promise<Authorize> {
@@ -97,7 +99,8 @@ export async function localApplication(context: LocalContext): Promise<Applicati
   const gitHub: CodeHosts = app === undefined ? () => undefined : gitHubHosts(table, app);
   const hosts: CodeHosts = (org, asked) => git.hosts(org, asked) ?? gitHub(org, asked);
   const scheduler = await windowScheduler(log, nudge);
-  made = wired({ table, log, blobs, uploads, hosts, gitHub: app, worker: workerName(data), scheduler });
+  const hasPages = (asked: string): boolean => asked === app?.host;
+  made = wired({ table, log, blobs, uploads, hosts, hasPages, gitHub: app, worker: workerName(data), scheduler });
   useWiring(made);
   const patience = { ms: EFFECTS_MS, most: SLOW_BATCHES_MAX, nudge };
   const mappings = await Promise.all(STREAM_WORKERS.map(mapping));
@@ -107,7 +110,7 @@ export async function localApplication(context: LocalContext): Promise<Applicati
   return {
     authorize: await authorizer(),
     mappings: mappings.map((one) => ({ ...one, handler: slow.get(one.name)?.handler ?? one.handler })),
-    schedules: await Promise.all(MINUTE_WORKERS.map(scheduled)),
+    schedules: await Promise.all(MINUTE_WORKERS.map((name) => scheduled(name, context.sweepSeconds ?? SWEEP_SECONDS))),
     recover: async () => {
       await git.recover();
       for (const waking of await allWakings(wiring())) await scheduler.put(waking);

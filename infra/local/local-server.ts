@@ -27,6 +27,8 @@ export type LocalOptions = {
   readonly data: string;
   readonly repositories: readonly RepositoriesOf[];
   readonly host: string;
+  /** How often it is looked whether anything was missed. */
+  readonly sweepSeconds?: number;
   /** Warnings and errors, in one line each. */
   readonly say: (line: string) => void;
   /** The first start's admin token: shown this once, and before the port answers. */
@@ -122,8 +124,18 @@ async function run(
   let nudge = (): void => {};
   const blobs = blobFolder(join(data, "blobs"));
   const door = uploads({ blobs, secret: uploadSecret(data), origin: () => origin, clock: systemClock });
-  const { repositories, host } = options;
-  const context: LocalContext = { data, table, blobs, uploads: door, log, repositories, host, nudge: () => nudge() };
+  const { repositories, host, sweepSeconds } = options;
+  const context: LocalContext = {
+    data,
+    table,
+    blobs,
+    uploads: door,
+    log,
+    repositories,
+    host,
+    sweepSeconds,
+    nudge: () => nudge(),
+  };
   const application = await localApplication(context);
   undo.later(application.stop);
   await application.recover();

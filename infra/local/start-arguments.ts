@@ -7,7 +7,7 @@ import { CannotStart, oneLine } from "./cannot-start.ts";
 import type { RepositoriesOf } from "./git-hosts.ts";
 
 export const USAGE =
-  "usage: npm start -- [--port 8080] [--data .data] [--repositories <folder> | <org>=<folder> ...] [--host git.local]";
+  "usage: npm start -- [--port 8080] [--data .data] [--repositories <folder> | <org>=<folder> ...] [--host git.local] [--sweep-seconds 10]";
 
 const port = z
   .string()
@@ -26,6 +26,13 @@ const binding = z.string().transform((text, context): RepositoriesOf => {
   return { org, folder: realpathSync(folder) };
 });
 
+/** Within a minute: a schedule says it by the seconds of one. */
+const sweepSeconds = z
+  .string()
+  .regex(/^\d{1,2}$/u, { error: "must be a number of seconds from 1 to 30" })
+  .transform(Number)
+  .refine((seconds) => seconds >= 1 && seconds <= 30, { error: "must be a number of seconds from 1 to 30" });
+
 const distinct = (values: readonly string[]): boolean => new Set(values).size === values.length;
 
 const settings = z.object({
@@ -36,6 +43,7 @@ const settings = z.object({
     .toLowerCase()
     .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/u, { error: "must be a host name, like git.local" })
     .default("git.local"),
+  "sweep-seconds": sweepSeconds.default(10),
   repositories: z
     .array(binding)
     .default([])
@@ -49,6 +57,7 @@ const OPTIONS = {
   port: { type: "string" },
   data: { type: "string" },
   host: { type: "string" },
+  "sweep-seconds": { type: "string" },
   repositories: { type: "string", multiple: true },
 } as const;
 

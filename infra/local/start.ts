@@ -38,6 +38,7 @@ try {
   const { repositories, data } = settings;
   const server = await startLocal({
     ...settings,
+    sweepSeconds: settings["sweep-seconds"],
     repositories: repositories.length > 0 ? repositories : [ownRepositories(data)],
     say,
     showToken: (token, path) => print(`The admin token of organization local, kept in ${path}: ${token}`),

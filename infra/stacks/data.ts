@@ -1,5 +1,6 @@
 /** What must not be lost, apart from everything that is replaced with each version. */
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { CfnSecret } from "aws-cdk-lib/aws-secretsmanager";
 import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import type { Construct } from "constructs";
@@ -16,6 +17,7 @@ const UPLOADS_DAYS = 1;
 export class DataStack extends Stack implements Data {
   readonly table: Data["table"];
   readonly bucket: Data["bucket"];
+  readonly gitHubApp: Data["gitHubApp"];
 
   constructor(scope: Construct, id: string, deployment: Deployment, props: StackProps) {
     super(scope, id, props);
@@ -26,6 +28,7 @@ export class DataStack extends Stack implements Data {
     this.table = restored(deployment.settings.table) ?? tableOf(own);
     const bucket = this.makeBucket(removalPolicy);
     this.bucket = { name: bucket.bucketName, arn: bucket.bucketArn };
+    this.gitHubApp = { arn: this.makeSecret(nameOf(deployment, "github-app"), removalPolicy).ref };
     new CfnOutput(this, "TableName", { value: this.table.name });
     new CfnOutput(this, "BucketName", { value: this.bucket.name });
   }
@@ -67,6 +70,19 @@ export class DataStack extends Stack implements Data {
       "Nobody reaches it but our own functions, and whoever holds an address that one of them signed for one object and minutes: their logs say who.",
     );
     return bucket;
+  }
+
+  /** Without a value: `npm run github-app -- setup` puts the App in it, and no deployment touches what is there. */
+  private makeSecret(name: string, removalPolicy: RemovalPolicy): CfnSecret {
+    const description = "The GitHub App of this stage: its key, and the secret of its webhooks";
+    const secret = new CfnSecret(this, "GitHubApp", { name, description });
+    secret.applyRemovalPolicy(removalPolicy);
+    exception(
+      secret,
+      "AwsSolutions-SMG4",
+      "GitHub makes the App's keys, in a browser: nothing that AWS could call makes another.",
+    );
+    return secret;
   }
 }
 

@@ -6,7 +6,7 @@ import { type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { Construct } from "constructs";
 import { alarm } from "../constructs/alarm.ts";
-import { apiAlarms, gatewayMetric, tableAlarms, tableMetric } from "../constructs/alarms.ts";
+import { apiAlarms, gatewayMetric, gitHubAlarm, tableAlarms, tableMetric } from "../constructs/alarms.ts";
 import { type Deployment, nameOf } from "../constructs/deployment.ts";
 import { exception } from "../constructs/exception.ts";
 import type { ApiStack } from "./api.ts";
@@ -23,6 +23,7 @@ export class ObservabilityStack extends Stack {
     const specs = [
       ...apiAlarms(watched.api, this.throttled(deployment, watched.api)),
       ...tableAlarms(watched.data.table.name),
+      gitHubAlarm(this.refused(deployment, watched.workers)),
       ...workers.flatMap((worker) => worker.alarms),
     ];
     const alarms = specs.map((spec) => alarm(this, deployment, tell, spec));
@@ -51,6 +52,20 @@ export class ObservabilityStack extends Stack {
       filterPattern: FilterPattern.stringValue("$.status", "=", "429"),
       metricNamespace: nameOf(deployment),
       metricName: "Throttled",
+      metricValue: "1",
+    });
+    return filter.metric({ statistic: "Sum", period: Duration.minutes(5) });
+  }
+
+  /** The sweep asks GitHub every minute about all that is live, and says so when the App is not taken there. */
+  private refused(deployment: Deployment, { workers }: WorkersStack): IMetric {
+    const sweep = workers.get("sweep");
+    if (sweep === undefined) throw new Error("there is no sweep among the workers");
+    const filter = new MetricFilter(this, "AppRefused", {
+      logGroup: sweep.service.log,
+      filterPattern: FilterPattern.stringValue("$.message", "=", "*of the GitHub App*"),
+      metricNamespace: nameOf(deployment),
+      metricName: "AppRefused",
       metricValue: "1",
     });
     return filter.metric({ statistic: "Sum", period: Duration.minutes(5) });

@@ -4,6 +4,7 @@
  * finds what the first one did.
  */
 import type { CommitSha, EntryId, OrgSlug, RepoKey, RunId, TreeSha } from "../kernel/ids.ts";
+import type { EpochMs } from "../kernel/time.ts";
 import type {
   Change,
   MergeMethod,
@@ -13,6 +14,7 @@ import type {
   StatusCheck,
   Tip,
 } from "../queue/engine/types.ts";
+import type { People } from "./people.ts";
 
 /**
  * The host could not be asked, or broke while working. Says nothing about the pull request; try again later.
@@ -20,6 +22,18 @@ import type {
  */
 export class HostUnavailable extends Error {
   override readonly name = "HostUnavailable";
+}
+
+/** No connection leads to the repository. The message says who has to make one, and how. */
+export class NotConnected extends HostUnavailable {}
+
+/** What was asked for can wait, and has to until then: others need what is left of the host's limits. */
+export class NotNow extends HostUnavailable {
+  readonly until: EpochMs;
+  constructor(message: string, until: EpochMs) {
+    super(message);
+    this.until = until;
+  }
 }
 
 export type BuildRequest = {
@@ -76,10 +90,23 @@ export type RunStatuses = {
   readonly broken: string | null;
 };
 
+/** A run of somebody's workflow, which asks something in the name of a fork's pull request. */
+export type ForkRun = {
+  /** The pull request's. */
+  readonly headSha: CommitSha;
+  readonly isInProgress: boolean;
+  /** Of a pull request from another repository. */
+  readonly isOfFork: boolean;
+  /** It is of the head that the pull request has now. */
+  readonly isOfHead: boolean;
+};
+
 /** A connection to one code host, made for one organization; it is never used for another. */
 export type CodeHost = {
   /** It can open pull requests for testing branches, and is told whether it should. */
   readonly opensPullRequests?: boolean;
+  /** Absent: pull requests have no pages here that people look at. */
+  readonly people?: People;
   /**
    * Facts about a pull request; mergeability, and whether the head contains the target, are judged against
    * `targetBranch`'s present tip. A repository that is not there is HostUnavailable, here and everywhere: a disk that is
@@ -111,6 +138,8 @@ export type CodeHost = {
     headSha: CommitSha,
     branch: string,
   ) => Promise<"ALL" | readonly string[]>;
+  /** A workflow run of this repository, and whether it is of that pull request; on a host that knows workflows. */
+  readonly forkRun?: (repo: RepoKey, run: number, prNumber: number) => Promise<ForkRun | "NOT_FOUND">;
   /** The CODEOWNERS file of the default branch, where GitHub looks for one; null where there is none. */
   readonly codeowners?: (repo: RepoKey) => Promise<string | null>;
   /**

@@ -7,7 +7,7 @@ import { type EpochMs, epochMs } from "../kernel/time.ts";
 const SCOPES = ["read", "submit", "admin"] as const;
 const isScope = (text: string): text is (typeof SCOPES)[number] => SCOPES.some((scope) => scope === text);
 
-/** Whoever holds a good token. */
+/** Whoever holds a good token, or is a fork's workflow that was let in without one. */
 export type Principal = {
   readonly org: OrgSlug;
   readonly tokenId: string;
@@ -15,6 +15,8 @@ export type Principal = {
   readonly scopes: readonly (typeof SCOPES)[number][];
   readonly enumCase: "upper" | "lower";
   readonly expiresAt?: EpochMs;
+  /** The run of a workflow that brought no token. No authorizer says it. */
+  readonly forkRun?: number;
 };
 
 const context = z.object({

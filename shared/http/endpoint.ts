@@ -15,6 +15,7 @@ import { authorise, NO_TOKEN } from "./authorise.ts";
 import type { Principal } from "./authorizer-answer.ts";
 import { bodyFile, bodyText, signedBytes } from "./body.ts";
 import { type Answer, type ApiEvent, type ApiHandler, requestIdOf } from "./event.ts";
+import { type ForkDoor, isFork, NOT_A_FORK, runOf } from "./fork.ts";
 import { type AnyPorts, type AnyRun, performer } from "./perform.ts";
 import type { EndpointPorts, OpenPorts, OpenRoute, Run, TokenRoute } from "./use-case.ts";
 
@@ -22,10 +23,17 @@ type Ports = () => EndpointPorts;
 /** So long before the function's time ends a request is given up: the answer has yet to be written and logged. */
 const GIVEN_UP_EARLY_MS = 500;
 
-/** For routes that need a token. Without a principal there is no call of `run`, whatever came before. */
-export const endpoint = <R extends TokenRoute>(route: R, ports: Ports, run: Run<R>): ApiHandler =>
-  lambdaOf(route, ports, async ({ principal, ...request }) =>
-    principal === undefined ? fail("UNAUTHENTICATED", NO_TOKEN) : run({ ...request, principal }),
+/**
+ * For routes that need a token, or of a fork's workflow that its door lets it in. Without a principal there is no call of
+ * `run`, whatever came before.
+ */
+export const endpoint = <R extends TokenRoute>(route: R, ports: Ports, run: Run<R>, fork?: ForkDoor): ApiHandler =>
+  lambdaOf(
+    route,
+    ports,
+    async ({ principal, ...request }) =>
+      principal === undefined ? fail("UNAUTHENTICATED", NO_TOKEN) : run({ ...request, principal }),
+    fork,
   );
 
 /** For the few routes that need none. */
@@ -35,13 +43,19 @@ export const openEndpoint = <R extends OpenRoute>(
   run: Run<R, undefined>,
 ): ApiHandler => lambdaOf(route, ports, async (request) => run({ ...request, principal: undefined }));
 
-function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<R>): ApiHandler {
+function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<R>, fork?: ForkDoor): ApiHandler {
   // Kept beside the event and not in it: nothing that a request carries can pass for an admission.
   const admitted = new WeakMap<ApiEvent, Principal | undefined>();
   const files = new WeakMap<ApiEvent, Uint8Array>();
   const perform = performer(route, ports, run);
+  // Of forks that nobody has let in yet: until then every refusal is the same one.
+  const waiting = new WeakSet<ApiEvent>();
   const lambda = middyfy<ApiEvent, Answer>({ timeoutEarlyInMillis: GIVEN_UP_EARLY_MS })
     .before(({ event }) => {
+      if (fork !== undefined && isFork(route, event)) {
+        waiting.add(event);
+        return undefined;
+      }
       const admission = authorise(route, event, ports().clock());
       if (!admission.ok) return faultAnswer(requestIdOf(event), admission.fault);
       admitted.set(event, admission.value);
@@ -55,9 +69,28 @@ function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<
       return decode({ method: "GET" }, event);
     })
     .use(jsonBodyParser<ApiEvent>({ disableContentTypeCheck: true }))
-    .handler(async (event: ApiEvent) => perform(event, admitted.get(event), files.get(event) ?? NO_FILE))
+    .handler(async (event: ApiEvent) => {
+      if (fork !== undefined && waiting.has(event)) {
+        const principal = await letIn(fork, event);
+        if (principal === undefined) return faultAnswer(requestIdOf(event), NOT_A_FORK);
+        admitted.set(event, principal);
+        waiting.delete(event);
+      }
+      return perform(event, admitted.get(event), files.get(event) ?? NO_FILE);
+    })
     .onError(({ event, error }) => trouble(event, error, ports().log));
-  return logged(route, ports, lambda);
+  return logged(route, ports, async (event, context) => {
+    const given = await lambda(event, context);
+    return waiting.has(event) && given.statusCode < SERVER_FAULT ? faultAnswer(requestIdOf(event), NOT_A_FORK) : given;
+  });
+}
+
+const SERVER_FAULT = 500;
+
+async function letIn(fork: ForkDoor, event: ApiEvent): Promise<Principal | undefined> {
+  const run = runOf(event);
+  // The parser has put the body's value in the place of its text.
+  return run === undefined ? undefined : fork({ run, body: event.body, requestId: requestIdOf(event) });
 }
 
 const NO_FILE = new Uint8Array();

@@ -2,7 +2,7 @@
 import type { EntryId, QueueKey } from "../kernel/ids.ts";
 import { assert } from "../kernel/assert.ts";
 import type { EpochMs } from "../kernel/time.ts";
-import type { Folded, LoadedQueue, StoredEntry } from "../queue/app/ports.ts";
+import type { Folded, LoadedQueue, PeopleEffect, StoredEntry } from "../queue/app/ports.ts";
 import type { Entry } from "../queue/engine/types.ts";
 import type { Table } from "./client.ts";
 import { branchPointer, toEndedItem, toEntryItem } from "./entry-items.ts";
@@ -13,7 +13,13 @@ import { metaOf, toMetaItem } from "./queue-items.ts";
 import { toEndedRunItem, toMoveItem, toRunItem } from "./run-items.ts";
 import { check, put, remove, TRANSACTION_ITEMS_MAX, transact, unchanged } from "./transaction.ts";
 
-export async function commit(table: Table, queue: LoadedQueue, folded: Folded, now: EpochMs) {
+export async function commit(
+  table: Table,
+  queue: LoadedQueue,
+  folded: Folded,
+  now: EpochMs,
+  also: readonly PeopleEffect[] = [],
+) {
   const { key } = queue.record;
   const items = [
     // One writer: whoever else was woken too finds another version. And nothing is decided on settings that changed.
@@ -26,7 +32,7 @@ export async function commit(table: Table, queue: LoadedQueue, folded: Folded, n
     ...entryItems(table, queue, folded),
     ...runItems(table, queue, folded),
     ...folded.decision.moves.map((move) => put(table, toMoveItem(key, move))),
-    ...folded.decision.effects.map((effect) => newEffect(table, key, effect)),
+    ...[...folded.decision.effects, ...also].map((effect) => newEffect(table, key, effect)),
     ...folded.taken.map((taken) => remove(table, { pk: keys.queue(key), sk: taken.sk })),
     logLine(table, queue, folded, now),
   ].filter((item) => item !== undefined);

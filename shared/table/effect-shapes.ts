@@ -1,6 +1,7 @@
 /** The shape of effects as the outbox keeps them. */
 import * as z from "zod";
-import { type Effect, MERGE_METHODS } from "../queue/engine/types.ts";
+import type { OutboxEffect } from "../queue/app/ports.ts";
+import { MERGE_METHODS } from "../queue/engine/types.ts";
 import { author, entryIdShape, runIdShape, sha, time, tree } from "./shapes.ts";
 
 const text = z.string();
@@ -64,5 +65,20 @@ export const effect = z.lazy(() =>
     }),
     z.object({ type: z.literal("compute-targets"), key: text, entry: entryIdShape, prNumber: count, headSha: sha }),
     z.object({ type: z.literal("read-tip"), key: text, read: count, since: sha.nullable() }),
+    z.object({
+      type: z.literal("show"),
+      key: text,
+      at: time,
+      prNumbers: z.array(count),
+      anew: z.literal(true).optional(),
+    }),
+    z.object({
+      type: z.literal("hear"),
+      key: text,
+      heard: z.discriminatedUnion("kind", [
+        z.object({ kind: z.literal("COMMENT"), prNumber: count, id: count, at: time }),
+        z.object({ kind: z.literal("LABEL"), prNumber: count, at: time }),
+      ]),
+    }),
   ]),
-) satisfies z.ZodType<Effect>;
+) satisfies z.ZodType<OutboxEffect>;

@@ -5,12 +5,15 @@ import type { GitHubMemory } from "../code-host/github/port.ts";
 import { commitSha, type OrgSlug, runId, treeSha } from "../kernel/ids.ts";
 import { type Clock, DAY_MS, later, SECOND_MS } from "../kernel/time.ts";
 import type { Table } from "./client.ts";
+import { githubRepositories } from "./github-repositories.ts";
 import { keys } from "./keys.ts";
 import { getItem } from "./read.ts";
 import { versioned } from "./versions.ts";
 
 const commit = z.string().transform(commitSha);
 const tree = z.string().transform(treeSha);
+
+const superseded = z.object({ context: z.string(), id: z.number(), completedAt: z.string().nullable() });
 
 const run = versioned(
   z.object({
@@ -24,12 +27,17 @@ const run = versioned(
     required: z.array(z.string()),
     pullRequest: z.int().nullable(),
     repeats: z.int(),
-    superseded: z.array(z.object({ context: z.string(), id: z.number(), completedAt: z.string().nullable() })),
+    superseded: z.array(superseded),
+    repeating: z
+      .object({ repeat: z.int(), superseded: z.array(superseded), attempts: z.record(z.string(), z.int()) })
+      .optional(),
     closed: z.boolean(),
   }),
 );
 
 const step = versioned(z.object({ entity: z.literal("GITHUB_STEP"), schema: z.literal(1), commit, tree }));
+
+const buried = versioned(z.object({ entity: z.literal("GITHUB_BURIED"), schema: z.literal(1) }));
 
 /** No run lives longer: what waits for a person is tested anew when it goes on. */
 const KEPT_MS = 60 * DAY_MS;
@@ -40,11 +48,17 @@ export function githubMemory(table: Table, org: OrgSlug, clock: Clock): GitHubMe
     await table.client.send(new PutCommand({ TableName: table.name, Item: { ...item, schema: 1, expiresAtSeconds } }));
   };
   return {
+    ...githubRepositories(table, org),
     run: async (id) => {
       const found = await getItem(table, keys.githubRun(org, id));
       if (found === undefined) return undefined;
       const { entity: _entity, schema: _schema, ...kept } = run.parse(found);
       return kept;
+    },
+    bury: (id) => write({ ...keys.githubBuried(org, id), entity: "GITHUB_BURIED" }),
+    isBuried: async (id) => {
+      const found = await getItem(table, keys.githubBuried(org, id));
+      return found !== undefined && buried.parse(found).entity === "GITHUB_BURIED";
     },
     putRun: (one) => write({ ...keys.githubRun(org, one.run), entity: "GITHUB_RUN", ...one }),
     step: async (repo, { parent, head }) => {

@@ -1,6 +1,6 @@
 /**
- * Which installation of the GitHub App is whose. Each is stored twice, by its number and in its organization, always in
- * one transaction; an installation belongs to one organization and is used by no other.
+ * Which installation of the GitHub App is whose. Each is stored three times, by its number, by its account and in its
+ * organization, always in one transaction; an installation belongs to one organization and is used by no other.
  */
 import * as z from "zod";
 import { type OrgSlug, orgSlug } from "../kernel/ids.ts";
@@ -31,6 +31,8 @@ export type InstallationStore = {
   readonly link: (installation: Installation, now: EpochMs) => Promise<"LINKED" | "OTHERS">;
   readonly unlink: (host: string, id: number) => Promise<Installation | undefined>;
   readonly byId: (host: string, id: number) => Promise<Installation | undefined>;
+  /** For whoever comes without an organization: the account of a repository says whose it is. */
+  readonly onAccount: (host: string, account: string) => Promise<Installation | undefined>;
   readonly ofAccount: (org: OrgSlug, host: string, account: string) => Promise<Installation | undefined>;
 };
 
@@ -43,11 +45,13 @@ export function installationStore(table: Table): InstallationStore {
   };
   const placesOf = ({ org, host, id, account }: Installation) => [
     keys.installation(host, id),
+    keys.installationOn(host, account),
     keys.installationOf(org, host, account),
   ];
   const byId = (host: string, id: number) => read(keys.installation(host, id));
   return {
     byId,
+    onAccount: (host, account) => read(keys.installationOn(host, account)),
     ofAccount: (org, host, account) => read(keys.installationOf(org, host, account)),
     link: async (installation, now) => {
       const item = { entity: "INSTALLATION", schema: 1, ...installation };

@@ -39,7 +39,9 @@ export const WITHOUT_TENANT = [
   "=BUNDLES",
   "=WAKINGS",
   "=INSTALLATION",
+  "=ACCOUNT",
   "=DELIVERY",
+  "=GITHUB_BUDGET",
 ] as const;
 
 export const keys = {
@@ -148,6 +150,11 @@ export const keys = {
     pk: joined("=INSTALLATION", host, String(id)),
     sk: "INSTALLATION",
   }),
+  /** The same installation by its account: a fork's workflow names a repository, and no organization. */
+  installationOn: (host: string, account: string): Key => ({
+    pk: joined("=ACCOUNT", host, account),
+    sk: "INSTALLATION",
+  }),
   /** The same installation in its organization, by the account that it is on. */
   installationOf: (org: OrgSlug, host: string, account: string): Key => ({
     pk: joined(org, "INSTALLATIONS"),
@@ -155,11 +162,39 @@ export const keys = {
   }),
   /** A webhook that was taken in, by its delivery's id. */
   delivery: (host: string, id: string): Key => ({ pk: joined("=DELIVERY", host, id), sk: "DELIVERY" }),
+  /** What a pull request's page on its code host shows of one queue. */
+  shown: (key: QueueKey, prNumber: number): Key => ({ pk: keys.pullRequest(key, prNumber), sk: "SHOWN" }),
+  /** What people said of a pull request in one queue, and how far a repository was looked through for that. */
+  heard: (key: QueueKey, prNumber: number): Key => ({ pk: keys.pullRequest(key, prNumber), sk: "HEARD" }),
+  heardIn: (org: OrgSlug, repo: RepoKey): Key => ({
+    pk: joined(org, repo.host, repo.owner, repo.name, "HEARD"),
+    sk: "LOOKED",
+  }),
   /** What the connection to GitHub keeps of a run, and of one change merged onto one commit. */
   githubRun: (org: OrgSlug, run: RunId): Key => ({ pk: joined(org, "GITHUB_RUN", run), sk: "RUN" }),
+  githubBuried: (org: OrgSlug, run: RunId): Key => ({ pk: joined(org, "GITHUB_RUN", run), sk: "BURIED" }),
   githubStep: (org: OrgSlug, repo: RepoKey, parent: string, head: string): Key => ({
     pk: joined(org, repo.host, repo.owner, repo.name, "GITHUB_STEP", parent, head),
     sk: "STEP",
+  }),
+
+  /** What an installation has spent within one hour. */
+  githubBudget: (host: string, installation: number, hour: EpochMs): Key => ({
+    pk: joined("=GITHUB_BUDGET", host, String(installation)),
+    sk: sortableTime(hour),
+  }),
+  /** Partition and bounds of the hours that begin between two times. */
+  githubBudgetsOf: (host: string, installation: number, from: EpochMs, to: EpochMs) =>
+    [keys.githubBudget(host, installation, from).pk, sortableTime(from), sortableTime(to)] as const,
+  /** Which repository of GitHub's a queue's is, and back. */
+  githubRepository: (org: OrgSlug, repo: RepoKey): Key => ({
+    pk: joined(org, "GITHUB_REPOSITORIES"),
+    sk: joined(repo.host, repo.owner, repo.name),
+  }),
+  githubNamesOf: (org: OrgSlug, host: string, id: number): string => joined(org, "GITHUB_NAMES", host, String(id)),
+  githubName: (org: OrgSlug, repo: RepoKey, id: number): Key => ({
+    pk: keys.githubNamesOf(org, repo.host, id),
+    sk: joined(repo.owner, repo.name),
   }),
 
   /** Head branch to PR number, for look-ups by `pr.branch`. */

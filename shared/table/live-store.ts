@@ -27,7 +27,7 @@ export function liveStore(table: Table, clock: Clock): Live {
   return {
     load: (key) => loaded(table, clock, key, LIVE.inbox),
     view: (key) => loaded(table, clock, key, LIVE.runs),
-    commit: (queue, folded, now) => commit(table, queue, folded, now),
+    commit: (queue, folded, now, also) => commit(table, queue, folded, now, also),
     degrade: (key, what, retryAt) => degrade(table, key, what, retryAt),
     entry: async (key, prNumber) => {
       const item = await getItem(table, keys.entry(key, prNumber));

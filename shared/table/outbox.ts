@@ -4,8 +4,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { QueueKey } from "../kernel/ids.ts";
 import { type EpochMs, epochMs, later } from "../kernel/time.ts";
-import type { ClaimedEffect, QueueStore } from "../queue/app/ports.ts";
-import type { Effect } from "../queue/engine/types.ts";
+import type { ClaimedEffect, OutboxEffect, QueueStore } from "../queue/app/ports.ts";
 import { type Claimant, claimant } from "./claimant.ts";
 import type { Table } from "./client.ts";
 import { effect } from "./effect-shapes.ts";
@@ -31,7 +30,7 @@ const stored = versioned(
   }),
 );
 
-export const newEffect = (table: Table, key: QueueKey, effect: Effect): TransactItem =>
+export const newEffect = (table: Table, key: QueueKey, effect: OutboxEffect): TransactItem =>
   put(table, {
     ...keys.effect(key, effect.key),
     entity: "EFFECT",

@@ -21,7 +21,7 @@ const SHOWN_BYTES_MAX = 64 * 1024;
 const stored = versioned(
   z.object({
     entity: z.literal("TARGETS"),
-    schema: z.literal(1),
+    schema: z.literal(2),
     targets: shapes.targets,
     source: z.enum(TARGETS_SOURCES).default("UPLOAD"),
     shown: z.array(z.string()),
@@ -63,8 +63,9 @@ export function targetsStore(table: Table, blobs: BlobStore): TargetsStore {
         targets === "ALL"
           ? { targets: { kind: "ALL" }, source, shown: [] }
           : { targets: await keepSet(org, targets), source, shown: shownOf(targets) };
-      const Item = { ...keys.targets(org, repo, prNumber, sha), entity: "TARGETS", schema: 1, ...record };
-      const isPut = await putUnless(table, Item, source === "PATHS" ? "UPLOAD" : undefined);
+      const Item = { ...keys.targets(org, repo, prNumber, sha), entity: "TARGETS", schema: 2, ...record };
+      const before = TARGETS_SOURCES.slice(0, TARGETS_SOURCES.indexOf(source));
+      const isPut = await putUnless(table, Item, before);
       // What was refused is refused because of what is there.
       return isPut ? record : ((await find(org, repo, prNumber, sha)) ?? record);
     },
@@ -72,15 +73,16 @@ export function targetsStore(table: Table, blobs: BlobStore): TargetsStore {
   };
 }
 
-/** False where something of that source is there already. */
-async function putUnless(table: Table, Item: Record<string, unknown>, source: string | undefined): Promise<boolean> {
+/** False where something of those sources is there already. */
+async function putUnless(table: Table, Item: Record<string, unknown>, of: readonly string[]): Promise<boolean> {
+  const names = of.map((source, at) => [`:s${at}`, source] as const);
   const condition =
-    source === undefined
+    of.length === 0
       ? {}
       : {
-          ConditionExpression: "attribute_not_exists(pk) OR #source <> :source",
+          ConditionExpression: `attribute_not_exists(pk) OR NOT #source IN (${names.map(([name]) => name).join(", ")})`,
           ExpressionAttributeNames: { "#source": "source" },
-          ExpressionAttributeValues: { ":source": source },
+          ExpressionAttributeValues: Object.fromEntries(names),
         };
   return unlessRefused(() => table.client.send(new PutCommand({ TableName: table.name, Item, ...condition })));
 }

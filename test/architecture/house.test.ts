@@ -11,7 +11,7 @@ const tests = sourcesUnder("test");
 /** What a person, npm, the gateway or the stream starts; everything else is there because something imports it. */
 const ENTRIES = [
   /^functions\/(?:api|workers)\//u,
-  /^infra\/(?:app|local\/(?:start|demo|pr)|admin\/(?:token|github-app|deploy|destroy|backup|restore)|smoke)\.ts$/u,
+  /^infra\/(?:app|local\/(?:start|demo|pr)|admin\/(?:token|github-app|deploy|destroy|backup|restore)|smoke(?:-github)?)\.ts$/u,
   /^shared\/api\/write-openapi\.ts$/u,
 ];
 

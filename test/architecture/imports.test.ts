@@ -29,6 +29,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "shared/queue/engine",
     "shared/maintenance",
     "shared/kernel",
+    "shared/code-host/people.ts",
     "shared/code-host/port.ts",
     "shared/scheduler/port.ts",
   ],
@@ -44,7 +45,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "shared/test-health/app": ["shared/test-health", "shared/kernel"],
   "shared/table": [
     "shared/code-host/github/port.ts",
+    "shared/code-host/github/show-port.ts",
     "shared/queue/engine/types.ts",
+    "shared/queue/app/people/ports.ts",
     "shared/queue/app/ports.ts",
     "shared/queue/app/window-ports.ts",
     "shared/scheduler/port.ts",

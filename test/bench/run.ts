@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { arithmetic } from "./arithmetic.ts";
 import { bundles } from "./bundles.ts";
 import { comparing } from "./comparing.ts";
+import { github } from "./github.ts";
 import { largeTargets } from "./large-targets.ts";
 import { oneRead } from "./one-read.ts";
 import { planning } from "./planning.ts";
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   "test-health": testHealth,
   junit: readingJUnit,
   bundles,
+  github,
 };
 
 const { values } = parseArgs({ options: { json: { type: "string" }, only: { type: "string" } } });

@@ -72,7 +72,7 @@ afterAll(() => tables.stop());
 
 codeHostConformance("GitHub", async (): Promise<HostFixture> => {
   const folder = aFolder();
-  const twin = await startGitHubTwin({ folder, workflows: true });
+  const twin = await startGitHubTwin({ folder });
   await twin.addRepository(NAME, { files: {} });
   const installation = await twin.installation("acme");
   const client = createClient({ ...twin.app, api: twin.url }, systemClock);

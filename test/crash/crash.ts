@@ -1,10 +1,10 @@
 /** The whole: a busy queue, kills, a time to settle, and what must be true then. */
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Api, anApi } from "./api.ts";
 import { allEntries } from "./entries.ts";
+import { type CrashHost, type HostName, hostOf, POINTS } from "./hosts.ts";
 import { judgeKept } from "./judge-kept.ts";
 import { judgeLanded } from "./judge-landed.ts";
 import { leftBranches, leftChecks, leftFiles, leftInTable, leftLocks } from "./judge-leftovers.ts";
@@ -12,7 +12,7 @@ import { carryOut, interruptFirstStart, planOf, type Tally, tooSeldom } from "./
 import { aLedger, type Ledger } from "./ledger.ts";
 import { processesOf } from "./processes.ts";
 import { seeded } from "./random.ts";
-import { aSample, aSlowSample, type Sample } from "./sample.ts";
+import type { Bare, Sample } from "./sample.ts";
 import { empty, settle, untilNothingIsLeft } from "./settle.ts";
 import { aSite, type Life, type Site } from "./site.ts";
 import { startSlowTraffic, startTraffic, type Traffic } from "./traffic.ts";
@@ -21,6 +21,7 @@ export type CrashOptions = {
   readonly seed: number;
   readonly kills: number;
   readonly point?: string | undefined;
+  readonly host?: HostName;
   readonly say: (line: string) => void;
 };
 
@@ -41,25 +42,28 @@ const SLOW = 3;
 
 type Stage = {
   readonly folder: string;
+  readonly host: CrashHost;
   readonly site: Site;
   readonly sample: Sample;
   readonly ledger: Ledger;
   readonly api: Api;
   /** The queue whose tests never end; absent in a short run. */
-  readonly slow: { readonly api: Api; readonly repo: ReturnType<typeof aSlowSample> } | undefined;
+  readonly slow: { readonly api: Api; readonly repo: Bare } | undefined;
 };
 
 export async function crashRun(options: CrashOptions): Promise<CrashReport> {
   const random = seeded(options.seed);
-  const plan = planOf(options.kills, random, options.point);
+  const { host = "git" } = options;
+  const plan = planOf({ kills: options.kills, points: POINTS[host], only: options.point }, random);
   const withSlow = plan.some((kill) => kill.at === "effect:read-statuses:done");
-  const stage = prepare(withSlow);
+  const stage = await prepare(host, withSlow);
   const tally: Tally = { server: new Map(), missed: new Map(), table: 0, withAll: 0, byItself: [] };
   const randoms = Array.from({ length: CLIENTS }, (_, at) => seeded(options.seed * 1_000 + at));
   const parts = { site: stage.site, random, tally, say: options.say };
   await interruptFirstStart(parts);
   const first = stage.site.start();
   await first.up;
+  await stage.host.connect();
   await makeQueues(stage, options.seed % 2 === 0 ? "squash" : "merge_commit");
   first.child.kill("SIGKILL");
   await first.gone;
@@ -68,6 +72,7 @@ export async function crashRun(options: CrashOptions): Promise<CrashReport> {
   options.say("the last start; letting it settle");
   const last = stage.site.start();
   const { found, entries, logged } = await judge(stage, last, traffic, options.say);
+  await stage.host.stop();
   const violations = [...found, ...tally.byItself, ...tooSeldom(plan, tally)];
   const { folder, site, ledger } = stage;
   if (violations.length === 0) rmSync(folder, { recursive: true, force: true });
@@ -82,35 +87,31 @@ export async function crashRun(options: CrashOptions): Promise<CrashReport> {
   };
 }
 
-function prepare(withSlow: boolean): Stage {
+async function prepare(name: HostName, withSlow: boolean): Promise<Stage> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "mainline-crash-")));
-  const [data, repositories, slowFolder] = ["data", "repositories", "slow"].map((name) => join(folder, name));
-  if (data === undefined || repositories === undefined || slowFolder === undefined) throw new Error("no folders");
-  for (const made of [data, repositories, slowFolder]) mkdirSync(made);
+  const data = join(folder, "data");
+  const host = await hostOf(name, folder, data);
   const ledger = aLedger();
-  const sample = aSample(repositories);
-  const site = aSite(data, ["--repositories", repositories, "--repositories", `slow=${slowFolder}`]);
+  const site = aSite(data, host.args, host.isUp);
   const admin = (): string => readFileSync(join(data, "admin-token"), "utf8").trim();
-  const queueOf = (name: string) => ({ repo: { host: "git.local", owner: "acme", name }, targetBranch: "main" });
-  const slow = (): NonNullable<Stage["slow"]> => {
-    const token = mintToken(data);
-    return { api: anApi(site, ledger, () => token, queueOf("slow")), repo: aSlowSample(slowFolder, SLOW) };
+  const queueOf = ({ key }: Bare) => {
+    const repo = { host: key.host, owner: key.owner, name: key.name };
+    return { repo, targetBranch: "main" };
   };
+  const slow = async (): Promise<NonNullable<Stage["slow"]>> => {
+    const { repo, token } = await host.slow(SLOW);
+    return { api: anApi(site, ledger, token ?? admin, queueOf(repo)), repo };
+  };
+  const { sample } = host;
   return {
     folder,
+    host,
     site,
     sample,
     ledger,
-    api: anApi(site, ledger, admin, queueOf("app")),
-    slow: withSlow ? slow() : undefined,
+    api: anApi(site, ledger, admin, queueOf(sample.repo)),
+    slow: withSlow ? await slow() : undefined,
   };
-}
-
-/** For an organization of its own: its checks then wait in a line of their own. */
-function mintToken(data: string): string {
-  const args = ["create", "--org", "slow", "--scopes", "read,submit,admin", "--data", data];
-  const said = execFileSync(process.execPath, ["infra/admin/token.ts", ...args], { encoding: "utf8", stdio: "pipe" });
-  return said.trim().split("\n").at(-1) ?? "";
 }
 
 async function makeQueues({ api, slow }: Stage, mergeMethod: string): Promise<void> {
@@ -128,7 +129,7 @@ const slowTraffic = ({ slow, ledger }: Stage): readonly Traffic[] =>
   slow === undefined ? [] : [startSlowTraffic(slow.api, ledger, SLOW)];
 
 async function judge(stage: Stage, last: Life, traffic: readonly Traffic[], say: CrashOptions["say"]) {
-  const { site, sample, ledger, api, slow } = stage;
+  const { host, site, sample, ledger, api, slow } = stage;
   await last.up;
   await Promise.all(traffic.map((one) => one.stop()));
   say("the clients have stopped");
@@ -145,6 +146,7 @@ async function judge(stage: Stage, last: Life, traffic: readonly Traffic[], say:
     ...leftFiles(site.data),
     ...leftChecks(site.data),
     ...leftLocks(sample.repo),
+    ...host.left(),
   ]);
   say("looking at every point of the target");
   const landed = await judgeLanded(api, sample, ledger, entries);

@@ -8,7 +8,9 @@ export function judgeKept(ledger: Ledger, entries: readonly PullRequest[]): read
   for (const [id, { prNumber, urgent }] of ledger.submitted) {
     const entry = byId.get(id);
     if (entry === undefined) wrong.push(`the submission ${id} of #${prNumber} was acknowledged and is not there`);
-    else if (urgent && !entry.skipTheLine) wrong.push(`#${prNumber} (${id}) was acknowledged as urgent and is not`);
+    // Whoever is cancelled right after has nothing of being urgent.
+    else if (urgent && !entry.skipTheLine && entry.state !== "CANCELLED")
+      wrong.push(`#${prNumber} (${id}) was acknowledged as urgent and is not`);
   }
   for (const [id, prNumber] of ledger.cancelled) {
     const state = byId.get(id)?.state;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { openTable } from "../../shared/table/client.ts";
-import type { TestRepository } from "../support/git-repository.ts";
+import type { Bare } from "./sample.ts";
 import { processesOf } from "./processes.ts";
 
 /** What a queue without pull requests has in the table. */
@@ -30,14 +30,14 @@ export async function leftInTable(data: string): Promise<readonly string[]> {
   return left.map((one) => `in the table: ${one.slice(0, 600)}`);
 }
 
-export const leftBranches = (repo: TestRepository): readonly string[] =>
+export const leftBranches = (repo: Bare): readonly string[] =>
   repo
     .git("for-each-ref", "--format=%(refname)", "refs/heads/mainline")
     .split("\n")
     .filter(Boolean)
     .map((ref) => `${repo.key.name} still has the testing branch ${ref}`);
 
-export const leftLocks = (repo: TestRepository): readonly string[] =>
+export const leftLocks = (repo: Bare): readonly string[] =>
   readdirSync(repo.dir, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".lock"))
     .map((path) => `${repo.key.name} still has the lock ${path}`);
@@ -45,9 +45,8 @@ export const leftLocks = (repo: TestRepository): readonly string[] =>
 /** Worktrees and marks of checks, and passing folders of git. */
 export function leftFiles(data: string): readonly string[] {
   const hosts = join(data, "hosts");
-  const left = readdirSync(hosts, { recursive: true, encoding: "utf8" }).filter(
-    (path) => /(?:\.work|\.pid|\.new)$/u.test(path) || /(?:^|\/)aside-[^/]+$/u.test(path),
-  );
+  const all = existsSync(hosts) ? readdirSync(hosts, { recursive: true, encoding: "utf8" }) : [];
+  const left = all.filter((path) => /(?:\.work|\.pid|\.new)$/u.test(path) || /(?:^|\/)aside-[^/]+$/u.test(path));
   const letters = existsSync(join(data, "dead-letters.jsonl")) ? ["dead-letters.jsonl"] : [];
   const beside = readdirSync(data).filter((name) => /\.(?:tmp|stale)$/u.test(name));
   return [...left, ...letters, ...beside].map((path) => `${path} is left in the data folder`);

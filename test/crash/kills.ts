@@ -1,6 +1,6 @@
 /** Which kills there are, in which order, and carrying them out. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { CRASH_POINTS, type CrashPoint } from "../../shared/queue/app/ports.ts";
+import type { CrashPoint } from "../../shared/queue/app/ports.ts";
 import type { Random } from "./random.ts";
 import { descendantsOf, kill } from "./processes.ts";
 import type { Life, Site } from "./site.ts";
@@ -26,21 +26,27 @@ const TIMES_EACH = 3;
 const RANDOM_MIN = 15;
 const ATTEMPTS_MAX = 5;
 
-const isCrashPoint = (name: string): name is CrashPoint => CRASH_POINTS.some((point) => point === name);
+export type Wished = {
+  readonly kills: number;
+  /** Those that this host has. */
+  readonly points: readonly CrashPoint[];
+  readonly only?: string | undefined;
+};
 
 /** All points three times if there are kills enough; else as many different ones as there are kills. */
-export function planOf(kills: number, random: Random, only: string | undefined): readonly Kill[] {
-  if (only !== undefined && !isCrashPoint(only))
-    throw new Error(`there is no point "${only}"; there are ${CRASH_POINTS.join(", ")}`);
+export function planOf({ kills, points, only }: Wished, random: Random): readonly Kill[] {
+  const wanted = points.find((point) => point === only);
+  if (only !== undefined && wanted === undefined)
+    throw new Error(`there is no point "${only}"; there are ${points.join(", ")}`);
   const isWhole = kills >= 50;
   // A short run takes what comes soon, and does not insist.
   const at = (point: CrashPoint): Kill =>
     isWhole || only !== undefined
       ? { at: point, passing: random.int(1, passingsMax(point)), attempt: 1 }
       : { at: point, passing: 1, attempt: ATTEMPTS_MAX };
-  if (only !== undefined) return Array.from({ length: kills }, () => at(only));
-  const every = Array.from({ length: TIMES_EACH }, () => [...CRASH_POINTS]).flat();
-  const often = CRASH_POINTS.filter((point) => isQuick(point) && !RARE.has(point));
+  if (wanted !== undefined) return Array.from({ length: kills }, () => at(wanted));
+  const every = Array.from({ length: TIMES_EACH }, () => [...points]).flat();
+  const often = points.filter((point) => isQuick(point) && !RARE.has(point));
   const named = isWhole ? every : random.shuffled(often).slice(0, Math.ceil(kills / 2));
   const left = isWhole ? Math.max(kills - named.length, RANDOM_MIN) : kills - named.length;
   const others = Array.from({ length: left }, (_, index): Kill => {
@@ -59,7 +65,8 @@ export function planOf(kills: number, random: Random, only: string | undefined):
 /** Points of the plan that were not reached as often as they have to be. */
 export function tooSeldom(plan: readonly Kill[], { server }: Tally): readonly string[] {
   const planned = (point: CrashPoint): number => plan.filter((one) => one.at === point).length;
-  const seldom = CRASH_POINTS.filter((point) => planned(point) >= TIMES_EACH && (server.get(point) ?? 0) < TIMES_EACH);
+  const all = [...new Set(plan.flatMap((one) => ("passing" in one ? [one.at] : [])))];
+  const seldom = all.filter((point) => planned(point) >= TIMES_EACH && (server.get(point) ?? 0) < TIMES_EACH);
   return seldom.map((point) => `the point ${point} was reached only ${server.get(point) ?? 0} times`);
 }
 

@@ -1,27 +1,36 @@
 /**
- * `npm run test:crash -- [--seed N] [--kills 60] [--point <name>]`: kills the server again and again while its queue
+ * `npm run test:crash -- [--seed N] [--kills 60] [--point <name>] [--host github]`: kills the server again and again while its queue
  * is busy, and checks at the end that nothing was lost, done twice or left behind.
  */
 import { parseArgs } from "node:util";
-import { CRASH_POINTS } from "../../shared/queue/app/ports.ts";
 import { type CrashReport, crashRun } from "./crash.ts";
+import { isHost, POINTS } from "./hosts.ts";
 
 const { values } = parseArgs({
   options: {
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     kills: { type: "string", default: "80" },
     point: { type: "string" },
+    host: { type: "string", default: "git" },
   },
 });
 const seed = Number(values.seed);
 const kills = Number(values.kills);
-const isPoint = values.point === undefined || CRASH_POINTS.some((point) => point === values.point);
-if (!Number.isInteger(seed) || !Number.isInteger(kills) || kills < 1 || !isPoint) {
-  console.error("usage: npm run test:crash -- [--seed <number>] [--kills <number>] [--point <name>]");
-  console.error(`points: ${CRASH_POINTS.join(", ")}`);
+const { host } = values;
+const points = isHost(host) ? POINTS[host] : [];
+const isPoint = values.point === undefined || points.some((point) => point === values.point);
+if (!isHost(host) || !Number.isInteger(seed) || !Number.isInteger(kills) || kills < 1 || !isPoint) {
+  console.error(
+    "usage: npm run test:crash -- [--seed <number>] [--kills <number>] [--point <name>] [--host git|github]",
+  );
+  console.error(`points: ${points.join(", ")}`);
   process.exit(2);
 }
-const replay = `npm run test:crash -- --seed ${seed} --kills ${kills}${values.point === undefined ? "" : ` --point ${values.point}`}`;
+const more = [
+  ...(values.point === undefined ? [] : ["--point", values.point]),
+  ...(host === "git" ? [] : ["--host", host]),
+];
+const replay = ["npm run test:crash --", "--seed", seed, "--kills", kills, ...more].join(" ");
 
 // Ctrl-C ends the server as well.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
@@ -41,9 +50,9 @@ const table = (title: string, rows: ReadonlyMap<string, number>): string =>
 function summary({ tally, startsMs, ledger, ends, logged }: CrashReport): string {
   const starts = startsMs.toSorted((a, b) => a - b).map(Math.round);
   const total = [...tally.server.values()].reduce((sum, one) => sum + one, 0);
-  const points = new Map<string, number>(CRASH_POINTS.map((point) => [point, tally.server.get(point) ?? 0]));
+  const byPoint = new Map<string, number>(points.map((point) => [point, tally.server.get(point) ?? 0]));
   return [
-    table(`${total} kills of the server`, new Map([...points, ...tally.server])),
+    table(`${total} kills of the server`, new Map([...byPoint, ...tally.server])),
     table("points that were waited for in vain", tally.missed),
     `${tally.table} kills of the table's process; ${tally.withAll} kills took everything along that the server had started`,
     `${starts.length} starts: median ${starts[Math.floor(starts.length / 2)]} ms, longest ${starts.at(-1)} ms`,
@@ -56,7 +65,7 @@ function summary({ tally, startsMs, ledger, ends, logged }: CrashReport): string
 }
 
 console.log(`seed ${seed}; to choose the same again: ${replay}`);
-const report = await crashRun({ seed, kills, point: values.point, say });
+const report = await crashRun({ seed, kills, point: values.point, host, say });
 console.log(summary(report));
 if (report.violations.length > 0) {
   console.error(`\n${report.violations.length} promises were broken:\n${report.violations.join("\n")}`);

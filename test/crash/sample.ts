@@ -4,7 +4,7 @@ import type { CommitSha } from "../../shared/kernel/ids.ts";
 import { aRepository, config, type TestRepository } from "../support/git-repository.ts";
 
 /** Refuses a folder of `failing` files, and any pair of which both halves are there. */
-const CHECK = `sleep "\${PACE:-0.1}"
+export const CHECK = `sleep "\${PACE:-0.1}"
 [ ! -e failing ] || { echo "something failing is here"; exit 1; }
 for pair in pairs/*; do
   [ ! -d "$pair" ] || [ "$(ls "$pair" | wc -l)" -lt 2 ] || { echo "$pair is complete"; exit 1; }
@@ -14,7 +14,7 @@ done
 export const CHECKS = { unit: "sh check.sh", lint: "! grep -rn FORBIDDEN src" };
 
 /** What may fail together shares a target; numbers that end in the same digit do for good measure. */
-const TARGETS: Readonly<Record<string, readonly string[]>> = {
+export const TARGETS: Readonly<Record<string, readonly string[]>> = {
   failing: ["failing/**"],
   pairs: ["pairs/**"],
   text: ["text/**"],
@@ -23,20 +23,26 @@ const TARGETS: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
+/** The repository, whatever made it. */
+export type Bare = Pick<TestRepository, "dir" | "key" | "git" | "tree">;
+
 export type Sample = {
-  readonly repo: TestRepository;
+  readonly repo: Bare;
   /** Where the target began. */
   readonly start: CommitSha;
   /** Makes a new pull request and answers its number. What kind it is follows from the number. */
-  readonly open: () => number;
+  readonly open: () => Promise<number>;
   /** Adds a commit to a pull request. */
-  readonly push: (prNumber: number) => void;
-  readonly count: () => number;
+  readonly push: (prNumber: number) => Promise<void>;
+  /** Of those that were opened, oldest first. */
+  readonly numbers: readonly number[];
+  /** Somebody comments on a pull request, where that is possible. */
+  readonly comment?: (prNumber: number, text: string) => Promise<void>;
   /** Moves the target by hand; undefined when somebody else was faster. */
   readonly pushTarget: () => CommitSha | undefined;
 };
 
-function filesOf(number: number): Record<string, string> {
+export function filesOf(number: number): Record<string, string> {
   const own = { [`src/${number}.txt`]: `${number}\n` };
   const tens = Math.floor(number / 10);
   switch (number % 10) {
@@ -61,17 +67,19 @@ export function aSample(folder: string): Sample {
     files: { "check.sh": CHECK, "src/0.txt": "0\n", ...config(CHECKS, undefined, TARGETS) },
     message: "The beginning",
   });
-  let opened = 0;
+  const numbers: number[] = [];
   let pushes = 0;
   return {
     repo,
     start,
-    open: () => {
-      opened += 1;
+    numbers,
+    open: async () => {
+      const opened = numbers.length + 1;
+      numbers.push(opened);
       repo.pullRequest(opened, { files: filesOf(opened), message: `Change ${opened}` });
       return opened;
     },
-    push: (prNumber) => {
+    push: async (prNumber) => {
       pushes += 1;
       const ref = `refs/pull/${prNumber}/head`;
       repo.pullRequest(prNumber, {
@@ -80,7 +88,6 @@ export function aSample(folder: string): Sample {
         message: `Change ${prNumber} again`,
       });
     },
-    count: () => opened,
     pushTarget: () => {
       pushes += 1;
       return pushByHand(repo, pushes);
@@ -89,7 +96,10 @@ export function aSample(folder: string): Sample {
 }
 
 /** As `git push` does it: on condition that the branch is where it was. */
-function pushByHand(repo: TestRepository, number: number): CommitSha | undefined {
+export function pushByHand(
+  repo: Pick<TestRepository, "dir" | "git" | "sha" | "commit">,
+  number: number,
+): CommitSha | undefined {
   const from = repo.sha("refs/heads/main");
   const files = { [`pushed/${number}`]: "by hand\n" };
   const made = repo.commit(`by-hand-${number}`, { on: from, files, message: `By hand ${number}` });

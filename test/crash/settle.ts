@@ -4,8 +4,10 @@ import type { Api, PullRequest } from "./api.ts";
 import { blockersOf } from "./entries.ts";
 import { readQueue } from "./traffic.ts";
 
-const SETTLE_MS_MAX = 150_000;
-const QUIET_MS_MAX = 30_000;
+/** A lease of whoever died in the middle of a landing, and all that waited for it, on a busy machine. */
+const SETTLE_MS_MAX = 300_000;
+/** What a worker had taken when it died is taken over when its time is up, which nobody waits for. */
+const QUIET_MS_MAX = 150_000;
 
 /** Waits until nothing moves any more. What is live after that is stuck, or waits for somebody by name. */
 export async function settle(api: Api): Promise<readonly string[]> {

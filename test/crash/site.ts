@@ -40,7 +40,8 @@ export function pidIn(path: string): number | undefined {
   }
 }
 
-export function aSite(data: string, args: readonly string[]): Site {
+/** `up` hears of each address, before anybody else does. */
+export function aSite(data: string, args: readonly string[], isUp: (url: string) => void = () => {}): Site {
   const startsMs: number[] = [];
   let current = Promise.withResolvers<string>();
   const begin = (crashAt: string | undefined): Life => {
@@ -69,6 +70,7 @@ export function aSite(data: string, args: readonly string[]): Site {
       if (url === undefined || heard || over) return;
       heard = true;
       startsMs.push(performance.now() - since);
+      isUp(url);
       up.resolve(url);
       current.resolve(url);
     };

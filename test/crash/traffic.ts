@@ -52,8 +52,9 @@ async function restart(client: Client, prNumber: number): Promise<void> {
 /** Little of it upsets what is being tested, or nothing would ever land. */
 async function act(client: Client, live: number): Promise<void> {
   const { random, sample, ledger } = client;
-  const recent = Math.max(1, sample.count() - random.int(0, RECENT));
-  if (sample.count() === 0 || (live < LIVE_MAX && random.chance(0.6))) return submit(client, sample.open());
+  const { numbers } = sample;
+  const recent = numbers.at(-Math.min(numbers.length, random.int(0, RECENT) + 1));
+  if (recent === undefined || (live < LIVE_MAX && random.chance(0.6))) return submit(client, await sample.open());
   const dice = random.next();
   if (dice < 0.25) return submit(client, recent);
   if (dice < 0.33) return cancel(client, recent);
@@ -62,7 +63,8 @@ async function act(client: Client, live: number): Promise<void> {
   if (dice < 0.42) {
     const made = sample.pushTarget();
     if (made !== undefined) ledger.pushed.add(made);
-  } else if (dice < 0.75) await client.api.once("/explainPullRequest", { pr: { number: recent } });
+  } else if (dice < 0.5 && sample.comment !== undefined) await sample.comment(recent, "/why");
+  else if (dice < 0.75) await client.api.once("/explainPullRequest", { pr: { number: recent } });
   else await client.api.once("/getMergeQueueTestingDetails", {});
 }
 

@@ -66,6 +66,23 @@ describe("npm run demo", () => {
     expect(foldersLeft()).toEqual([]);
   });
 
+  it("comes to the same end on GitHub, of which nothing is left that the queue made", {
+    timeout: 600_000,
+  }, async () => {
+    const demo = runDemo("--host", "github", "--exit");
+    const status = await demo.gone;
+    expect(status === 0 ? "" : demo.said()).toBe("");
+    const lines = demo.said().split("\n");
+    expect(lines).toContain("Everything was as promised.");
+    // What is promised of the host itself, too.
+    expect(lines.filter((line) => line.startsWith("kept"))).toHaveLength(52);
+    expect(lines.filter((line) => line.startsWith("BROKEN") || line.startsWith("FAILS"))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith("passes"))).toHaveLength(25);
+    expect(lines.filter((line) => /^PR #\d+ ended (?:MERGED|FAILED|CANCELLED): .+\.$/u.test(line))).toHaveLength(24);
+    expect(lines.some((line) => line.startsWith("    the log of unit is at http"))).toBe(true);
+    expect(foldersLeft()).toEqual([]);
+  });
+
   it("stops the server and removes its folder when it is ended half-way", async () => {
     const demo = runDemo();
     while (!demo.said().includes("are submitted") && demo.child.exitCode === null) await sleep(50);
@@ -80,9 +97,11 @@ describe("npm run demo", () => {
     const help = runDemo("--help");
     expect(await help.gone).toBe(0);
     expect(help.said()).toMatch(/^Usage: npm run demo/u);
-    const wrong = runDemo("--frobnicate");
-    expect(await wrong.gone).toBe(2);
-    expect(wrong.said()).toContain("--frobnicate");
+    for (const args of [["--frobnicate"], ["--host", "frobnicate"]]) {
+      const wrong = runDemo(...args);
+      expect(await wrong.gone).toBe(2);
+      expect(wrong.said()).toContain("frobnicate");
+    }
     expect(foldersLeft()).toEqual([]);
   });
 });

@@ -29,7 +29,7 @@ const send = async ({ event = "push", delivery = randomUUID(), secret = on.twin.
 const pushed = async (owner = "acme", installation?: number): Promise<string> =>
   JSON.stringify({
     ref: "refs/heads/main",
-    repository: { name: "app", owner: { login: owner } },
+    repository: { id: 1, name: "app", owner: { login: owner } },
     installation: { id: installation ?? (await on.twin.installation("acme")) },
   });
 
@@ -71,7 +71,7 @@ describe("a webhook", () => {
 
   test("of any other shape than GitHub's means nothing", async () => {
     const installation = { id: await on.twin.installation("acme") };
-    const repository = { name: "app", owner: { login: "acme" } };
+    const repository = { id: 1, name: "app", owner: { login: "acme" } };
     for (const payload of [{}, [], null, { installation }, { installation, repository }, { installation, ref: 1 }])
       for (const event of ["push", "pull_request", "check_run", "status", "", "__proto__"])
         expect(await send({ event, body: JSON.stringify(payload) })).toMatchObject({ status: 200 });
@@ -86,7 +86,7 @@ describe("what a webhook says", () => {
     const [branch] = (await on.twin.branches(NAME)).filter((name) => name.startsWith("mainline/"));
     const about = {
       installation: { id: await on.twin.installation("acme") },
-      repository: { name: "app", owner: { login: "acme" } },
+      repository: { id: 1, name: "app", owner: { login: "acme" } },
     };
     const pull_request = { number, merged: true, state: "closed", head: { ref: "change-1" } };
     const closed = JSON.stringify({ ...about, action: "closed", pull_request });

@@ -7,6 +7,7 @@ import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
+import { sign } from "@octokit/webhooks-methods";
 import type { DynamoDBRecord } from "aws-lambda";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -20,10 +21,13 @@ import type { Route } from "../../shared/api/route.ts";
 import { orgSlug } from "../../shared/kernel/ids.ts";
 import { systemClock, toRfc3339, epochMs } from "../../shared/kernel/time.ts";
 import { connection } from "../../shared/table/client.ts";
+import { installationStore } from "../../shared/table/installations.ts";
 import { tokenStore } from "../../shared/table/tokens.ts";
+import { startGitHubTwin } from "../support/github/twin.ts";
 import { type Ran, runBundle } from "../support/bundles.ts";
 import { gatewayEvent } from "../support/gateway-event.ts";
 import { BUCKET, type S3, startS3 } from "../support/s3.ts";
+import { type Secrets, startSecrets } from "../support/secrets.ts";
 import { startTable, type TestTable } from "../support/table.ts";
 
 const AT_ONCE = 2;
@@ -39,12 +43,27 @@ const WITH_BUCKET = [
   "sweep",
 ];
 const WITH_SCHEDULER = ["sweep"];
+const WITH_GITHUB = [
+  "get-test-details",
+  "list-failing-tests",
+  "list-quarantined-tests",
+  "list-unhealthy-tests",
+  "run-effects",
+  "set-impacted-targets",
+  "submit-pull-request",
+  "sweep",
+];
+/** What hears GitHub and asks it nothing needs the secret of its webhooks. */
+const WITH_SECRET = [...WITH_GITHUB, "receive-github-webhook"];
+const SECRET = "mainline-test-github-app";
+const SECRET_ARN = `arn:aws:secretsmanager:eu-central-1:123456789012:secret:${SECRET}-AbCdEf`;
 const token = mintToken(randomBytes);
 
 let outDir = "";
 let bundles: readonly Bundle[] = [];
 let table: TestTable;
 let s3: S3;
+let secrets: Secrets;
 /** Agrees to everything. */
 const scheduler = createServer((_, response) =>
   response.writeHead(200, { "content-type": "application/json" }).end(`{"ScheduleArn":"arn:aws:scheduler:::s"}`),
@@ -63,11 +82,13 @@ const env = () => ({
   AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMI",
   AWS_SESSION_TOKEN: "a-session",
   AWS_ENDPOINT_URL_SCHEDULER: addressOf(scheduler),
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.endpoint,
   AWS_LAMBDA_FUNCTION_NAME: "mainline-test-function",
   MAINLINE_TABLE: table.name,
   MAINLINE_STAGE: "test",
   MAINLINE_BUCKET: BUCKET,
   MAINLINE_S3_ENDPOINT: s3.endpoint,
+  MAINLINE_GITHUB_SECRET_ARN: SECRET_ARN,
   DYNAMODB_ENDPOINT: table.endpoint,
   MAINLINE_SCHEDULER_GROUP: "mainline-test",
   MAINLINE_SCHEDULER_ROLE_ARN: "arn:aws:iam::123456789012:role/scheduler",
@@ -78,7 +99,8 @@ const env = () => ({
 beforeAll(async () => {
   await listening(scheduler);
   outDir = mkdtempSync(join(tmpdir(), "mainline-bundles-"));
-  [bundles, table, s3] = await Promise.all([bundleFunctions(outDir), startTable(), startS3()]);
+  [bundles, table, s3, secrets] = await Promise.all([bundleFunctions(outDir), startTable(), startS3(), startSecrets()]);
+  secrets.values.set(SECRET, undefined);
   await tokenStore(table).add({
     org: orgSlug("acme"),
     tokenId: "t1",
@@ -92,6 +114,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([table.stop(), s3.stop()]);
+  secrets.stop();
   scheduler.closeAllConnections();
   scheduler.close();
   rmSync(outDir, { recursive: true, force: true });
@@ -171,7 +194,7 @@ const STATUS: Readonly<Record<string, readonly number[]>> = {
   "get-upload": [404],
   "cancel-maintenance": [404],
   "restart-tests-on-pull-request": [200, 409],
-  // No App's secret is handed to it: nothing is let in.
+  // The secret holds no App: nothing is let in.
   "receive-github-webhook": [401],
 };
 
@@ -223,6 +246,8 @@ describe("every bundle", () => {
     expect(using(/^(?:test|infra)\//u)).toEqual([]);
     expect(using(/client-s3\//u).toSorted()).toEqual(WITH_BUCKET);
     expect(using(/client-scheduler\//u)).toEqual(WITH_SCHEDULER);
+    expect(using(/client-secrets-manager\//u).toSorted()).toEqual(WITH_SECRET.toSorted());
+    expect(using(/@octokit\/(?:core|auth-app)\//u).toSorted()).toEqual(WITH_GITHUB);
     expect(using(/prom-client\//u)).toEqual(["get-merge-queue-metrics"]);
     expect(using(/(?:saxes|htmlparser2)\//u).toSorted()).toEqual(["read-bundles", "upload-test-results"]);
     expect(using(/zod\/v4\/locales\/(?!en\.)/u)).toEqual([]);
@@ -263,6 +288,43 @@ describe("every bundle", () => {
     await run("advance-queue", { Records: await recordsOf("4#INBOX#") });
     const explained = await call(routes["explain-pull-request"], { input: { ...INPUT, pr: { number: 2 } } });
     expect(explained.body).toMatch(/no code host is connected for git\.local/iu);
+  }, 60_000);
+
+  it("finds an App in its secret, asks GitHub as it, and hears what is signed with its webhook secret", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "mainline-bundles-github-"));
+    const twin = await startGitHubTwin({ folder });
+    await twin.addRepository("acme/app", { files: { "a.txt": "1\n" } });
+    const id = await twin.installation("acme");
+    const ours = { org: orgSlug("acme"), host: "github.com", id, account: "acme" };
+    await installationStore(table).link(ours, systemClock());
+    const number = await twin.openPullRequest("acme/app", { head: "one", base: "main", files: { "b.txt": "b\n" } });
+    const input = { ...INPUT, repo: { ...repo, host: "github.com" }, pr: { number } };
+    try {
+      await call(routes["create-queue"], { input });
+      const before = await call(routes["submit-pull-request"], { input: { ...input, pr: { number: 99 } } });
+      expect(before.statusCode).toBe(200);
+      secrets.values.set(SECRET, JSON.stringify({ ...twin.app, api: twin.url, web: twin.url }));
+      const reads = secrets.requests.length;
+      const submitted = await call(routes["submit-pull-request"], { input });
+      expect(JSON.parse(submitted.body)).toMatchObject({ prTitle: "Change one", prSha: expect.any(String) });
+      const none = await call(routes["submit-pull-request"], { input: { ...input, pr: { number: 77 } } });
+      expect(none.body).toContain("has no pull request #77");
+      expect(secrets.requests.length).toBe(reads + 2);
+      const file = JSON.stringify({ installation: { id } });
+      const event = gatewayEvent({ route: routes["receive-github-webhook"], file });
+      const headers = { ...event.headers, "x-github-event": "ping", "x-github-delivery": "d-1" };
+      const signed = async (key: string) =>
+        run("receive-github-webhook", {
+          ...event,
+          headers: { ...headers, "x-hub-signature-256": await sign(key, file) },
+        });
+      expect((await signed(twin.app.webhookSecret)).answer).toMatchObject({ statusCode: 200 });
+      expect((await signed("another")).answer).toMatchObject({ statusCode: 401 });
+    } finally {
+      secrets.values.set(SECRET, undefined);
+      await twin.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
   }, 60_000);
 
   it.each(["sweep", "judge-tests", "read-bundles"])("of %s runs when the schedule says so", async (id) => {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
+import { gitHubHosts } from "../../functions/github.ts";
 import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
 import { ensureAdminToken } from "../../infra/local/admin-token.ts";
 import { apiAnswer, authorizerAnswer, batchAnswer, loadFunction } from "../../infra/local/functions.ts";
@@ -23,6 +24,7 @@ import { silentLog } from "../../shared/kernel/log.ts";
 import { epochMs, systemClock } from "../../shared/kernel/time.ts";
 import { openTable, type Table } from "../../shared/table/client.ts";
 import { scriptedHost } from "../bench/scripted-host.ts";
+import { type GitHubTwin, startGitHubTwin } from "../support/github/twin.ts";
 import { type Called, callApi } from "../support/server.ts";
 import { startTable, type TestTable } from "../support/table.ts";
 import { invocations, type Recorder, recorder } from "./recorder.ts";
@@ -38,6 +40,8 @@ export type Site = {
   readonly runs: (worker: WorkerName, event?: unknown) => Promise<unknown>;
   readonly hostDoes: (change: Partial<CodeHost>) => void;
   readonly host: ReturnType<typeof scriptedHost>;
+  /** Of the host `github.com`; all others are `host`. */
+  readonly twin: GitHubTwin;
   readonly blobs: Map<string, Uint8Array>;
   readonly passes: (ms: number) => void;
   readonly stop: () => Promise<void>;
@@ -138,6 +142,9 @@ export async function aSite(wokenBy: "stream" | "sweep"): Promise<Site> {
   const blobs = new Map<string, Uint8Array>();
   const host = scriptedHost();
   let present: CodeHost = host;
+  const folder = mkdtempSync(join(tmpdir(), "mainline-recorded-github-"));
+  const twin = await startGitHubTwin({ folder });
+  const gitHub = { host: "github.com", api: twin.url, ...twin.app };
   let ahead = 0;
   const cold = (): Wiring => ({
     ...wired({
@@ -145,7 +152,9 @@ export async function aSite(wokenBy: "stream" | "sweep"): Promise<Site> {
       log: silentLog,
       ...bucketOf(calls, blobs),
       scheduler: schedulerOf(calls),
-      hosts: () => present,
+      hosts: (org, asked) => gitHubHosts(recorded, gitHub)(org, asked) ?? present,
+      hasPages: (asked) => asked === gitHub.host,
+      gitHub,
     }),
     clock: () => epochMs(Date.now() + ahead),
   });
@@ -186,6 +195,7 @@ export async function aSite(wokenBy: "stream" | "sweep"): Promise<Site> {
   // Safe: a server that listens on a port has an address of this kind.
   const { port } = gateway.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/v1`;
+  twin.webhooksTo(`${url}/webhooks/github`, twin.app.webhookSecret);
   const headersOf = (more: Record<string, string>) => ({ "x-api-token": token, ...more });
 
   return {
@@ -193,6 +203,7 @@ export async function aSite(wokenBy: "stream" | "sweep"): Promise<Site> {
     table: stored,
     app,
     host,
+    twin,
     blobs,
     asks: async (path, body = {}, headers = {}) =>
       notOurs(
@@ -220,10 +231,11 @@ export async function aSite(wokenBy: "stream" | "sweep"): Promise<Site> {
     },
     stop: async () => {
       await waker.stop();
+      await twin.stop();
       await closeGateway(gateway, 1_000);
       await stored.stop();
       recorded.client.destroy();
-      rmSync(data, { recursive: true, force: true });
+      for (const made of [data, folder]) rmSync(made, { recursive: true, force: true });
     },
   };
 }

@@ -11,10 +11,36 @@ import { type DeployedFunction, functionsOf, type Statement, stageNames, synthes
 
 const READS = new Set(["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"]);
 
+const WITH_GITHUB = [
+  "get-test-details",
+  "list-failing-tests",
+  "list-quarantined-tests",
+  "list-unhealthy-tests",
+  "receive-github-webhook",
+  "run-effects",
+  "set-impacted-targets",
+  "submit-pull-request",
+  "sweep",
+];
+
 const functions = functionsOf(synthesise("prod"));
 
 const keysOf = ({ Condition }: Statement): readonly string[] =>
   [Condition?.["ForAllValues:StringLike"]?.["dynamodb:LeadingKeys"]].flat().map(String);
+
+/** Whoever asks GitHub counts that, and keeps which repository he found there; also to answer what only reads. */
+const ABOUT_GITHUB: readonly string[] = [
+  PARTITIONS.githubBudget,
+  PARTITIONS.githubRepositories,
+  PARTITIONS.githubNames,
+];
+const isAboutGitHub = (statement: Statement): boolean =>
+  keysOf(statement).every((pattern) => ABOUT_GITHUB.includes(pattern));
+
+/** Which function asks first, and which tells what was spent, is chance: each that asks GitHub may be the one. */
+const FIRST_ASKED: readonly string[] = ["PutItem githubRepositories", "PutItem githubNames", "UpdateItem githubBudget"];
+const isByChance = ({ name }: DeployedFunction, right: string): boolean =>
+  needsOf(name).gitHub === true && FIRST_ASKED.includes(right);
 
 const table = ({ statements }: DeployedFunction): readonly Statement[] =>
   statements.filter(({ Action }) =>
@@ -37,6 +63,7 @@ function allowed(one: DeployedFunction): readonly string[] {
   const beside = one.statements.flatMap(({ Action, Resource }) =>
     Action.flatMap((action) => {
       const [service, call = ""] = action.split(":");
+      if (service === "secretsmanager") return [`${call} secret`];
       if (service === "s3" && call !== "ListBucket") return Resource.map((at) => `${call} ${folderOf(at)}/`);
       return service === "scheduler" ? [`${call} schedules`] : [];
     }),
@@ -61,13 +88,13 @@ describe("what functions did and what they may do", () => {
   let calls: Recorded;
   beforeAll(async () => {
     calls = together(await recorded("stream"), await recorded("sweep"));
-  }, 180_000);
+  }, 420_000);
 
   const callsOf = (name: string): ReadonlyMap<string, string> => calls.get(name) ?? new Map<string, string>();
 
   test("every function that stores or reads anything was seen doing it", () => {
     const silent = functions.filter(({ name }) => callsOf(name).size === 0).map(({ name }) => name);
-    expect(silent.toSorted()).toEqual(["get-open-api", "get-status", "receive-github-webhook", "unknown-path"]);
+    expect(silent.toSorted()).toEqual(["get-open-api", "get-status", "unknown-path"]);
     const known = new Set(functions.map(({ name }) => name));
     expect([...calls.keys()].filter((name) => !known.has(name))).toEqual([]);
   });
@@ -79,7 +106,14 @@ describe("what functions did and what they may do", () => {
 
   test.each(functions)("$name did all that it may do", (one) => {
     const did = callsOf(one.name);
-    expect(allowed(one).filter((right) => !did.has(right))).toEqual([]);
+    // The secret is read where a function is made of its environment, which the bundles' test does.
+    const rights = allowed(one).filter((right) => right !== "GetSecretValue secret");
+    expect(rights.filter((right) => !did.has(right) && !isByChance(one, right))).toEqual([]);
+  });
+
+  test("what whoever comes first does at GitHub was done by somebody", () => {
+    const done = new Set([...calls.values()].flatMap((one) => [...one.keys()]));
+    for (const right of FIRST_ASKED) expect(done).toContain(right);
   });
 });
 
@@ -118,14 +152,14 @@ describe.each(stageNames)("rights of stage %s", (stage) => {
 
   test("a route that only reads may not write, one that needs no table has no right to it", () => {
     const byName = new Map(all.map((one) => [one.name, one]));
-    for (const { id, tableAccess, body } of allRoutes) {
+    for (const { id, tableAccess } of allRoutes) {
       const one = byName.get(id);
       const actions = one === undefined ? ["it is not deployed"] : table(one).flatMap(({ Action }) => Action);
       if (tableAccess === "none") expect([id, actions]).toEqual([id, []]);
-      if (tableAccess === "read") expect([id, actions.filter((action) => !READS.has(action))]).toEqual([id, []]);
-      // On AWS no App's secret is handed to it yet: it refuses everything, and has no right to anything.
-      if (body === "signed") expect([id, actions]).toEqual([id, []]);
-      else if (tableAccess === "write") expect([id, actions.some((action) => !READS.has(action))]).toEqual([id, true]);
+      const others = one === undefined ? [] : table(one).filter((statement) => !isAboutGitHub(statement));
+      const writes = others.flatMap(({ Action }) => Action).filter((action) => !READS.has(action));
+      if (tableAccess === "read") expect([id, writes]).toEqual([id, []]);
+      if (tableAccess === "write") expect([id, actions.some((action) => !READS.has(action))]).toEqual([id, true]);
     }
   });
 
@@ -140,10 +174,28 @@ describe.each(stageNames)("rights of stage %s", (stage) => {
     expect(rights).toEqual([[["dynamodb:GetItem"], ["=TOKEN#*"]]]);
   });
 
+  test("the App's secret is read by those that talk to GitHub or hear it, and by nobody else", () => {
+    const { data } = synthesise(stage).parts;
+    const [secret] = data.of("SecretsManager::Secret");
+    const readers = all.filter(({ statements }) => JSON.stringify(statements).includes("secretsmanager:"));
+    expect(readers.map(({ name }) => name).toSorted()).toEqual(WITH_GITHUB);
+    for (const { name, statements, properties } of all) {
+      const granted = statements.filter(({ Action }) => Action.some((action) => action.startsWith("secretsmanager:")));
+      const actions = granted.flatMap(({ Action }) => Action);
+      const isReader = WITH_GITHUB.includes(name);
+      expect([name, actions]).toEqual([name, isReader ? ["secretsmanager:GetSecretValue"] : []]);
+      // The one secret of the stage, by the output of the stack that holds it.
+      const resources = granted.flatMap(({ Resource }) => Resource.map((one) => JSON.stringify(one)));
+      expect([name, resources.filter((one) => !one.includes(secret?.id ?? "?"))]).toEqual([name, []]);
+      expect([name, resources.length]).toEqual([name, isReader ? 1 : 0]);
+      expect([name, "MAINLINE_GITHUB_SECRET_ARN" in properties.Environment.Variables]).toEqual([name, isReader]);
+    }
+  });
+
   test("each role is one function's, and says what needs.ts says", () => {
     expect(new Set(all.map(({ properties }) => JSON.stringify(properties.Role))).size).toBe(all.length);
     for (const one of all) {
-      const { table: rights, bucket = {}, schedules } = needsOf(one.name);
+      const { table: rights, bucket = {}, gitHub, schedules } = needsOf(one.name);
       const folders = Object.entries(bucket).map(([folder, some]) => [`${folder}/`, some] as const);
       const wanted = [...Object.entries(rights), ...folders].flatMap(([where, some]) =>
         some.map((call) => `${call} ${where}`),
@@ -151,7 +203,11 @@ describe.each(stageNames)("rights of stage %s", (stage) => {
       const clock = schedules === true ? ["CreateSchedule", "UpdateSchedule", "DeleteSchedule"] : [];
       expect([one.name, allowed(one).toSorted()]).toEqual([
         one.name,
-        [...wanted, ...clock.map((call) => `${call} schedules`)].toSorted(),
+        [
+          ...wanted,
+          ...clock.map((call) => `${call} schedules`),
+          ...(gitHub === true ? ["GetSecretValue secret"] : []),
+        ].toSorted(),
       ]);
     }
   });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { describe, expect, test } from "vitest";
-import { BUCKET, SCHEDULER, SERVICE } from "../../functions/environment.ts";
+import { BUCKET, GITHUB, SCHEDULER, SERVICE } from "../../functions/environment.ts";
 import { MINUTE_WORKERS, STREAM_WORKERS, WORKERS } from "../../infra/workers.ts";
 import { insertsOf } from "../../infra/local/stream-record.ts";
 import { tableDefinition, TTL_ATTRIBUTE } from "../../shared/table/table-definition.ts";
@@ -36,6 +36,7 @@ describe.each(stageNames)("stage %s", (stage) => {
   describe("the data", () => {
     const table = only(parts.data.of("DynamoDB::GlobalTable"));
     const bucket = only(parts.data.of("S3::Bucket"));
+    const secret = only(parts.data.of("SecretsManager::Secret"));
 
     test("is in the table that the local one is, which can be restored to any second", () => {
       const { KeySchema, AttributeDefinitions, StreamSpecification, BillingMode } = tableDefinition("any");
@@ -58,10 +59,19 @@ describe.each(stageNames)("stage %s", (stage) => {
     });
 
     test("outlives its stack, unless the stage says otherwise", () => {
-      const policies = [table, bucket].flatMap((one) => [one.DeletionPolicy, one.UpdateReplacePolicy]);
+      const policies = [table, bucket, secret].flatMap((one) => [one.DeletionPolicy, one.UpdateReplacePolicy]);
       const wanted = settings.keepsData ? ["RetainExceptOnCreate", "Retain"] : ["Delete", "Delete"];
-      expect(policies).toEqual([...wanted, ...wanted]);
+      expect(policies).toEqual([...wanted, ...wanted, ...wanted]);
       expect(parts.data.stack.terminationProtection).toBe(settings.keepsData);
+    });
+
+    test("has a secret for the GitHub App, under the stage's name, in which no deployment writes anything", () => {
+      const { Name, SecretString, GenerateSecretString } = secret.Properties;
+      expect([Name, SecretString, GenerateSecretString]).toEqual([
+        `mainline-${stage}-github-app`,
+        undefined,
+        undefined,
+      ]);
     });
 
     test("in the bucket is encrypted, nobody's but the service's, and gone when it is of no more use", () => {
@@ -117,6 +127,7 @@ describe.each(stageNames)("stage %s", (stage) => {
         ...Object.keys(SERVICE.shape),
         ...(source.includes("withBucket") || schedules ? Object.keys(BUCKET.shape) : []),
         ...(schedules ? Object.keys(SCHEDULER.shape) : []),
+        ...(/with(?:GitHub|Webhooks)/u.test(source) ? Object.keys(GITHUB.shape) : []),
       ].filter((variable) => !variable.endsWith("_ENDPOINT"));
       const given = Object.keys(properties.Environment.Variables).filter((variable) =>
         variable.startsWith("MAINLINE_"),
@@ -258,6 +269,7 @@ describe.each(stageNames)("stage %s", (stage) => {
         "authorize-token-fails",
         "table-throttles-reads",
         "table-throttles-writes",
+        "app-is-refused",
       ])
         expect(names).toContain(name);
       for (const { name, trigger } of WORKERS) {

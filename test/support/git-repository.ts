@@ -53,6 +53,11 @@ export function aRepository(folder: string, name = "acme/app", format = "sha1"):
   const dir = join(folder, owner, `${repository}.git`);
   mkdirSync(dirname(dir), { recursive: true });
   run(["init", "--quiet", "--bare", "--initial-branch=main", `--object-format=${format}`, dir]);
+  return repositoryAt(dir, repoKey({ host: "git.local", owner, name: repository }));
+}
+
+/** One that is there already. */
+export function repositoryAt(dir: string, key: RepoKey): TestRepository {
   const git = (...args: readonly string[]): string => run([`--git-dir=${dir}`, ...args]).trimEnd();
   const shaOf = (ref: string): CommitSha => commitSha(git("rev-parse", "--verify", "--end-of-options", ref));
   const present = (ref: string): CommitSha | undefined => {
@@ -65,7 +70,7 @@ export function aRepository(folder: string, name = "acme/app", format = "sha1"):
   };
   return {
     dir,
-    key: repoKey({ host: "git.local", owner, name: repository }),
+    key,
     git,
     commit: (branch, content = {}) =>
       add(`refs/heads/${branch}`, content, content.on ?? present(`refs/heads/${branch}`)),

@@ -14,68 +14,96 @@ import { queue as queueShape } from "../../shared/schemas/queue.ts";
 import { repoKey } from "../../shared/kernel/ids.ts";
 import { eventually } from "./eventually.ts";
 import { aFolder } from "./git-repository.ts";
+import { LIMITLESS } from "./github/http/limits.ts";
 import { type GitHubTwin, startGitHubTwin } from "./github/twin.ts";
 import { aService, type QueueClient, type Service, shown } from "./service.ts";
 
 export const NAME = "acme/app";
 
-export type OnGitHub = {
-  readonly twin: GitHubTwin;
-  readonly service: Service;
+type Report = (sha: string) => Promise<"success" | "failure" | null>;
+
+export type Place = {
+  /** `owner/name` */
+  readonly name: string;
   /** A queue on `main`; a CI passes whatever is pushed, testing branches unless it is told otherwise. */
   readonly queue: (settings?: object) => Promise<QueueClient>;
   readonly change: (files: Readonly<Record<string, string>>) => Promise<number>;
+};
+
+export type OnGitHub = Place & {
+  readonly twin: GitHubTwin;
+  readonly service: Service;
   readonly webhooks: string;
+  /** Another repository on the same GitHub and in the same service. */
+  readonly another: (ci?: Wishes["ci"]) => Promise<Place>;
   readonly stop: () => Promise<void>;
 };
 
 export type Wishes = {
   readonly linked?: boolean;
   readonly hears?: boolean;
-  /** What CI says of a testing branch's commit; null says nothing. */
-  readonly ci?: (sha: string) => Promise<"success" | "failure" | null>;
+  /** What CI says of a testing branch's commit; null says nothing. Null: there is none. */
+  readonly ci?: Report | null | undefined;
+  readonly limits?: "none";
 };
 
-export async function onGitHub({ linked = true, hears = true, ci }: Wishes = {}): Promise<OnGitHub> {
+export async function onGitHub({ linked = true, hears = true, ci, limits }: Wishes = {}): Promise<OnGitHub> {
   const folder = aFolder();
-  const twin = await startGitHubTwin({ folder, workflows: true });
-  await twin.addRepository(NAME, { files: { "a.txt": "1\n" } });
-  twin.protect(NAME, "main", { requiredStatuses: ["unit"], by: "ruleset" });
+  const twin = await startGitHubTwin({ folder });
+  if (limits === "none") twin.limits.limit = LIMITLESS;
   // No more than what the App asks for, to see that it is enough.
   await twin.installation("acme");
   twin.setPermissions("acme", PERMISSIONS);
   let data = "";
-  const service = await aService([], (made) => {
+  // What is lost or not known yet is found again soon.
+  const service = await aService(["--sweep-seconds", "1"], (made) => {
     data = made;
     const { appId, privateKey, webhookSecret, slug } = twin.app;
-    writeGitHubApp(made, { host: "github.com", web: twin.url, api: twin.url, appId, privateKey, webhookSecret, slug });
+    const app = { appId, privateKey, webhookSecret, slug, ...(limits === undefined ? {} : { limits }) };
+    writeGitHubApp(made, { host: "github.com", web: twin.url, api: twin.url, ...app });
   });
   const webhooks = `${service.server().url}/webhooks/github`;
   if (linked) await link(data, "local", await twin.installation("acme"));
   if (hears) twin.webhooksTo(webhooks, twin.app.webhookSecret);
-  twin.onPush(({ sha, branch }) => {
-    const report = async (): Promise<void> => {
-      const state = ci === undefined || !branch.startsWith("mainline/") ? "success" : await ci(sha);
-      if (state !== null) await twin.setCheckRun(NAME, sha, "unit", state);
-    };
-    void report().catch(() => {});
-  });
-  let changes = 0;
+  const place = async (name: string, report: Wishes["ci"]): Promise<Place> => {
+    await twin.addRepository(name, { files: { "a.txt": "1\n" } });
+    twin.protect(name, "main", { requiredStatuses: ["unit"], by: "ruleset" });
+    return placeOf({ twin, service }, name, report);
+  };
+  let places = 0;
   return {
+    ...(await place(NAME, ci)),
     twin,
     service,
     webhooks,
-    queue: async (settings = {}) => {
-      const client = service.client({ key: repoKey({ host: "github.com", owner: "acme", name: "app" }) });
-      shown(queueShape, await client.asks("/createQueue", { mode: "single", concurrency: 5, ...settings }));
-      return client;
-    },
-    change: (files) => twin.openPullRequest(NAME, { head: `change-${(changes += 1)}`, base: "main", files }),
+    another: (report) => place(`acme/app-${(places += 1)}`, report),
     stop: async () => {
       await service.stop();
       await twin.stop();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+function placeOf({ twin, service }: Pick<OnGitHub, "twin" | "service">, name: string, ci: Wishes["ci"]): Place {
+  twin.onPush(({ sha, branch, repository }) => {
+    if (ci === null || repository !== name) return;
+    const report = async (): Promise<void> => {
+      const state = ci === undefined || !branch.startsWith("mainline/") ? "success" : await ci(sha);
+      if (state !== null) await twin.setCheckRun(name, sha, "unit", state);
+    };
+    void report().catch(() => {});
+  });
+  const [owner = "", short = ""] = name.split("/");
+  let changes = 0;
+  return {
+    name,
+    queue: async (settings = {}) => {
+      const client = service.client({ key: repoKey({ host: "github.com", owner, name: short }) });
+      shown(queueShape, await client.asks("/createQueue", { mode: "single", concurrency: 5, ...settings }));
+      return client;
+    },
+    change: (files) => twin.openPullRequest(name, { head: `change-${(changes += 1)}`, base: "main", files }),
   };
 }
 

@@ -28,11 +28,17 @@ export type RunFacts = {
   readonly job: string;
   readonly pr?: string;
   readonly attempt?: string;
+  readonly merge_queue?: string;
 };
 
 export type Client = ReturnType<typeof createClient>;
 
-export function createClient(url: string, token: string, repo: Repo) {
+export function createClient(
+  url: string,
+  token: string,
+  repo: Repo,
+  queueSettings: Readonly<Record<string, unknown>> = {},
+) {
   const asOurs = { "x-api-token": token };
   const send = async <T>(path: string, reply: z.ZodType<T>, type: string, body: string): Promise<T> => {
     const headers = { ...asOurs, "content-type": type };
@@ -53,7 +59,7 @@ export function createClient(url: string, token: string, repo: Repo) {
     );
   const ofRepo = { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host };
   return {
-    createQueue: (settings: Record<string, unknown>) => post("/createQueue", queue, settings),
+    createQueue: (settings: Record<string, unknown>) => post("/createQueue", queue, { ...queueSettings, ...settings }),
     updateQueue: (change: Record<string, unknown>) => post("/updateQueue", queue, change),
     getQueue: () => post("/getQueue", queue, {}),
     submit: (number: number, more: Record<string, unknown> = {}) =>

@@ -5,6 +5,7 @@ import { judgeScene } from "./promises.ts";
 import { cloneAfresh, provePoints } from "./proof.ts";
 import { BRANCH, repoOf } from "./repository.ts";
 import { BAKERY } from "./sample.ts";
+import { type DemoHost, GIT_HOST, type Reached } from "./host.ts";
 import type { Evidence, Judge, Promised, Stage } from "./scene.ts";
 import { type Screen, wrap } from "./screen.ts";
 
@@ -14,7 +15,12 @@ type Print = (line: string) => void;
 export type Played = { readonly stage: Stage; readonly judge: Judge };
 
 /** Answers whether everything was as promised. */
-export async function end(played: readonly Played[], folder: string, screen: Screen, print: Print): Promise<boolean> {
+export async function end(
+  played: readonly Played[],
+  { host, folder }: { readonly host: DemoHost; readonly folder: string },
+  screen: Screen,
+  print: Print,
+): Promise<boolean> {
   screen.heading("The target branches, checked at every point: fresh clones, plain git, sh checks/*.sh");
   const points = new Map<Stage, Evidence["points"]>();
   for (const { stage } of played) points.set(stage, await prove(stage, folder, print));
@@ -40,7 +46,10 @@ export async function end(played: readonly Played[], folder: string, screen: Scr
     for (const { what, kept } of promises) print(`${kept ? "kept  " : "BROKEN"}  ${what}`);
     all.push(...promises);
   }
-  return all.every((one) => one.kept);
+  const ofHost = await host.promises();
+  if (ofHost.length > 0) print(host.name);
+  for (const { what, kept } of ofHost) print(`${kept ? "kept  " : "BROKEN"}  ${what}`);
+  return [...all, ...ofHost].every((one) => one.kept);
 }
 
 const cloneOf = ({ sample }: Stage, folder: string): string => join(folder, "proof", sample.name);
@@ -56,8 +65,8 @@ async function prove(stage: Stage, folder: string, print: Print): Promise<Eviden
 }
 
 /**
- * What was answered at its end, and before, unless that was shown already. For one that failed, the end of the failed check's log as well: on this
- * machine a status's address is a file.
+ * What was answered at its end, and before, unless that was shown already. For one that failed, the end of the failed
+ * check's log as well, where a status's address is a file on this machine.
  */
 async function explain({ client, watch, quoted }: Stage, number: number, print: Print): Promise<void> {
   const { summary, failedRun } = await client.explain(number);
@@ -70,6 +79,10 @@ async function explain({ client, watch, quoted }: Stage, number: number, print: 
     for (const line of wrap(`before: ${before.summary}`, 100)) print(`    ${line}`);
   for (const { context, state, url } of failedRun?.statuses ?? []) {
     if (state !== "FAILURE" || url === null) continue;
+    if (!url.startsWith("file:")) {
+      print(`    the log of ${context} is at ${url}`);
+      continue;
+    }
     const log = await readFile(new URL(url), "utf8");
     print(`    the log of ${context} ends with: ${log.trimEnd().split("\n").slice(-2).join("; ")}`);
   }
@@ -85,9 +98,22 @@ async function showMetrics({ client }: Stage, print: Print): Promise<string> {
   return metrics;
 }
 
-export function howToGoOn(print: Print, url: string, token: string, bare: string): void {
-  const queue = `"repo": ${JSON.stringify(repoOf(BAKERY))}, "targetBranch": "${BRANCH}"`;
-  const headers = `-H "x-api-token: $TOKEN" -H "content-type: application/json"`;
+const headers = `-H "x-api-token: $TOKEN" -H "content-type: application/json"`;
+
+const ownPullRequest = (bare: string, queue: string): readonly string[] => [
+  "",
+  "A pull request of your own:",
+  "",
+  `git clone ${bare} bakery && cd bakery`,
+  `echo "rye 310" >> menu.txt && git commit -am "Sell rye bread"`,
+  "git push origin HEAD:refs/pull/12/head",
+  `curl -s $URL/submitPullRequest ${headers} -d '{${queue}, "pr": {"number": 12}}'`,
+  `curl -s $URL/explainPullRequest ${headers} -d '{${queue}, "pr": {"number": 12}}'`,
+];
+
+export function howToGoOn(print: Print, { url, token }: Reached, host: DemoHost, bare: string): void {
+  const queue = `"repo": ${JSON.stringify(repoOf(BAKERY, host.name))}, "targetBranch": "${BRANCH}"`;
+  const ofOwn = host.name === GIT_HOST ? ownPullRequest(bare, queue) : [];
   for (const line of [
     "The server is still running. In another terminal:",
     "",
@@ -95,14 +121,7 @@ export function howToGoOn(print: Print, url: string, token: string, bare: string
     `TOKEN=${token}`,
     `curl -s $URL/getQueue ${headers} -d '{${queue}}'`,
     `curl -s $URL/explainPullRequest ${headers} -d '{${queue}, "pr": {"number": 6}}'`,
-    "",
-    "A pull request of your own:",
-    "",
-    `git clone ${bare} bakery && cd bakery`,
-    `echo "rye 310" >> menu.txt && git commit -am "Sell rye bread"`,
-    "git push origin HEAD:refs/pull/12/head",
-    `curl -s $URL/submitPullRequest ${headers} -d '{${queue}, "pr": {"number": 12}}'`,
-    `curl -s $URL/explainPullRequest ${headers} -d '{${queue}, "pr": {"number": 12}}'`,
+    ...ofOwn,
     "",
     "Ctrl-C ends the server and removes the demo's folder. For a repository of your own: npm start, and README.md.",
   ])

@@ -36,3 +36,47 @@ export async function accountOfInstallation({ api, ...app }: GitHubApp, installa
   const account = z.object({ login: z.string() }).parse(data.account);
   return account.login.toLowerCase();
 }
+
+/** The name of the App that a key is of; undefined where GitHub does not take it for a key of that App. */
+export async function slugOfApp({ api, ...app }: GitHubApp): Promise<string | undefined> {
+  const { request } = new Octokit({ baseUrl: api });
+  try {
+    const { token } = await createAppAuth({ ...app, request })({ type: "app" });
+    const { data } = await request("GET /app", { headers: { authorization: `bearer ${token}` } });
+    return data?.slug;
+  } catch (error) {
+    if (error instanceof Error && "status" in error && error.status === 401) return undefined;
+    throw error;
+  }
+}
+
+const installation = z.object({
+  id: z.int(),
+  permissions: z.record(z.string(), z.string()),
+  suspended_at: z.string().nullable(),
+});
+
+export type InstalledOn = {
+  readonly id: number;
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly isSuspended: boolean;
+};
+
+/** The installation that reaches a repository; undefined where none does. */
+export async function installationOnRepository(
+  { api, ...app }: GitHubApp,
+  owner: string,
+  repo: string,
+): Promise<InstalledOn | undefined> {
+  const { request } = new Octokit({ baseUrl: api });
+  try {
+    const { token } = await createAppAuth({ ...app, request })({ type: "app" });
+    const headers = { authorization: `bearer ${token}` };
+    const { data } = await request("GET /repos/{owner}/{repo}/installation", { owner, repo, headers });
+    const { id, permissions, suspended_at } = installation.parse(data);
+    return { id, permissions, isSuspended: suspended_at !== null };
+  } catch (error) {
+    if (error instanceof Error && "status" in error && error.status === 404) return undefined;
+    throw error;
+  }
+}

@@ -33,6 +33,24 @@ export async function buildStack(place: Place, stack: Stack): Promise<BuildAnswe
   return buildOn(place, stack, start.at, start.done);
 }
 
+/**
+ * The tip under a commit of its own, which changes nothing: GitHub opens no pull request of a branch that has no commit
+ * above its target.
+ */
+export async function buildOnTip(place: Place, { branch, base, mark }: Omit<Stack, "changes">): Promise<BuildAnswer> {
+  const { tree } = await baseOf(place, base);
+  const message = `Test the target as it is\n\n${mark}`;
+  const { data } = await place.ask("POST /repos/{owner}/{repo}/git/commits", {
+    ...place.at,
+    message,
+    tree,
+    parents: [base],
+  });
+  const commit = commitSha(data.sha);
+  if (!(await pointBranch(place, branch, commit))) throw new HostUnavailable(`commit ${commit} cannot be pointed at`);
+  return { ok: true, value: { commit, tree } };
+}
+
 async function buildFrom(place: Place, stack: Stack, at: Stepped, done: number): Promise<BuildAnswer> {
   if (!(await pointBranch(place, stack.branch, at.commit)))
     throw new HostUnavailable(`commit ${stack.base} of the target branch is not there`);
@@ -49,7 +67,7 @@ async function buildOn(place: Place, stack: Stack, from: Stepped, done: number):
     if (merged === "NOT_THERE")
       return { ok: false, why: { kind: "OWN", entry: change.entry, what: `commit ${change.headSha} is not there` } };
     if (merged === "CONFLICT") return { ok: false, why: await attribute(place, stack, index, change) };
-    await place.memory.putStep(place.key, { parent: at.commit, head: change.headSha }, merged);
+    await keepStep(place, at, change, merged);
     at = merged;
   }
   return { ok: true, value: at };
@@ -60,12 +78,39 @@ async function startOf(place: Place, { base, changes }: Stack): Promise<{ at: St
   let at = await baseOf(place, base);
   let done = 0;
   for (const change of changes.slice(0, -1)) {
-    const known = await place.memory.step(place.key, { parent: at.commit, head: change.headSha });
+    const known =
+      (await place.memory.step(place.key, { parent: at.commit, head: change.headSha })) ??
+      (await again(place, at, change));
     if (known === undefined) break;
     at = known;
     done += 1;
   }
   return { at, done };
+}
+
+async function keepStep(place: Place, onto: Stepped, { headSha: head }: Change, made: Stepped): Promise<void> {
+  await place.memory.putStep(place.key, { parent: onto.commit, head }, made);
+  await place.memory.putStep(place.key, { parent: onto.tree, head }, made);
+}
+
+/**
+ * What was merged onto a commit of the same content, as a merge onto this one. Where GitHub makes the commits as it lands,
+ * every landing gives the target a commit that nothing was merged onto yet; merging the whole stack again would cost calls
+ * that create content, of which there are few. A commit is made without one.
+ */
+async function again(place: Place, onto: Stepped, change: Change): Promise<Stepped | undefined> {
+  const known = await place.memory.step(place.key, { parent: onto.tree, head: change.headSha });
+  if (known === undefined) return undefined;
+  const message = await messageOf(place, change, null);
+  const { data } = await place.ask("POST /repos/{owner}/{repo}/git/commits", {
+    ...place.at,
+    message,
+    tree: known.tree,
+    parents: [onto.commit, change.headSha],
+  });
+  const made = { commit: commitSha(data.sha), tree: known.tree };
+  await keepStep(place, onto, change, made);
+  return made;
 }
 
 async function baseOf(place: Place, base: CommitSha): Promise<Stepped> {
@@ -128,9 +173,13 @@ export const titleIn = (body: string | null | undefined): string | undefined => 
   return title === undefined ? undefined : oneLine(title, 250);
 };
 
+/** Found in the message of a head commit, GitHub Actions runs nothing for it, and what is required never comes. */
+const SKIPS = /\[(skip ci|ci skip|no ci|skip actions|actions skip)\]/giu;
+
 async function messageOf(place: Place, change: Change, mark: string | null): Promise<string> {
   const pull = await readPull(place, change.prNumber);
-  const title = titleIn(pull?.body) ?? `Merge #${change.prNumber}: ${oneLine(change.title, 250)}`;
+  const named = titleIn(pull?.body) ?? `Merge #${change.prNumber}: ${oneLine(change.title, 250)}`;
+  const title = named.replaceAll(SKIPS, "($1)");
   return cut(mark === null ? title : `${title}\n\n${mark}`, 1_000);
 }
 

@@ -6,7 +6,7 @@ import type { CommitSha, TreeSha } from "../../kernel/ids.ts";
 import type { Change } from "../../queue/engine/types.ts";
 import { HostUnavailable, type LandRequest } from "../port.ts";
 import { buildStack, removeBranch } from "./build.ts";
-import { type Commit, compare, type Place, readCommit } from "./place.ts";
+import { branchSha, type Commit, compare, type Place, readCommit } from "./place.ts";
 import type { Stepped } from "./port.ts";
 
 export type Refusal = { readonly kind: "REFUSED" | "CONFLICT"; readonly what: string };
@@ -64,13 +64,20 @@ async function mustRead(place: Place, sha: CommitSha): Promise<Commit> {
   return commit;
 }
 
-/** Merges the changes onto the expected tip, on a branch that is removed at once. Once for each tested commit and tip. */
+/**
+ * Merges the changes onto the expected tip, on a branch that is removed at once. Once for each tested commit and tip;
+ * for a tip that is not there any more only if that was done before: then it may have landed.
+ */
 export async function mergedOnTip(place: Place, request: LandRequest): Promise<Stepped | Refusal> {
-  const { commit, expectedTip: base, changes, run } = request;
+  const { commit, expectedTip: base, changes, run, targetBranch } = request;
   const name = { parent: base, head: commit };
-  const known = await place.memory.step(place.key, name);
-  if (known !== undefined) return known;
   const branch = `mainline/landing/${run ?? `direct-${changes[0]?.prNumber ?? 0}`}`;
+  const known = await place.memory.step(place.key, name);
+  if (known !== undefined || (await branchSha(place, targetBranch)) !== base) {
+    // Whoever died in an earlier attempt may have left it.
+    await removeBranch(place, branch);
+    return known ?? { kind: "REFUSED", what: "the target is not where it was expected" };
+  }
   const built = await buildStack(place, { branch, base, changes, mark: `Mainline-Run: ${run ?? "none"}` });
   // Remembered before the branch goes: nothing else leads to the commit.
   if (built.ok) await place.memory.putStep(place.key, name, built.value);

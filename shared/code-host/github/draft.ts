@@ -4,10 +4,10 @@ import type { BuildRequest } from "../port.ts";
 import { Answered } from "./client.ts";
 import type { Place } from "./place.ts";
 
-/** Its number; null where none is wanted, or where there is nothing to show: a test of the tip. */
+/** Its number; null where none is wanted, or where there is nothing to show. */
 export async function draftPullRequest(place: Place, request: BuildRequest): Promise<number | null> {
-  const { branch, draftInto, changes } = request;
-  if (draftInto === undefined || changes.length === 0) return null;
+  const { branch, draftInto } = request;
+  if (draftInto === undefined) return null;
   try {
     return await open(place, request, draftInto, true);
   } catch (error) {
@@ -24,14 +24,17 @@ export async function draftPullRequest(place: Place, request: BuildRequest): Pro
 
 async function open({ ask, at }: Place, request: BuildRequest, base: string, draft: boolean): Promise<number> {
   const numbers = request.changes.map((change) => `#${change.prNumber}`).join(", ");
+  const isTip = numbers === "";
   const { data } = await ask("POST /repos/{owner}/{repo}/pulls", {
     ...at,
-    title: oneLine(`[Mainline] Testing ${numbers} on ${base}`, 200),
+    title: oneLine(`[Mainline] Testing ${isTip ? base : `${numbers} on ${base}`}`, 200),
     head: request.branch,
     base,
     draft,
     body:
-      `Mainline's merge queue tests ${numbers} here, together with what is ahead of it in the queue.\n\n` +
+      (isTip
+        ? "Mainline's merge queue tests the target branch here, as it is.\n\n"
+        : `Mainline's merge queue tests ${numbers} here, together with what is ahead of it in the queue.\n\n`) +
       "It closes by itself when the test has ended. Do not merge it.",
   });
   return data.number;

@@ -1,15 +1,21 @@
 /** GitHub as a code host, for one organization: its repositories are those of the installations linked to it. */
 import type { OrgSlug, RepoKey } from "../../kernel/ids.ts";
+import { type Clock, systemClock } from "../../kernel/time.ts";
 import { type CodeHost, HostUnavailable } from "../port.ts";
 import { codeownersOf } from "./codeowners.ts";
 import { Answered, type GitHubClient } from "./client.ts";
+import { readForkRun } from "./fork.ts";
 import { land } from "./land.ts";
+import { createPeople } from "./people.ts";
 import type { Place } from "./place.ts";
 import type { GitHubMemory, InstallationOf } from "./port.ts";
 import { readPullRequest } from "./pull-request.ts";
-import { closeRun, openRun, readRun, repeatRun } from "./runs.ts";
+import { repeatRun } from "./repeat.ts";
+import { closeRun, openRun, readRun } from "./runs.ts";
+import type { ShownStore } from "./show-port.ts";
 import { targetsOfPaths } from "./targets.ts";
 import { readTip } from "./tip.ts";
+import { createWhereabouts } from "./whereabouts.ts";
 
 export type GitHubHostOptions = {
   readonly org: OrgSlug;
@@ -18,32 +24,55 @@ export type GitHubHostOptions = {
   readonly client: GitHubClient;
   readonly memory: GitHubMemory;
   readonly installationOf: InstallationOf;
+  readonly clock?: Clock;
+  /** Absent: nothing is shown to people. */
+  readonly pages?: ShownStore;
 };
 
-export function createGitHubHost({ org, host, client, memory, installationOf }: GitHubHostOptions): CodeHost {
-  const at = async <T>(key: RepoKey, work: (place: Place) => Promise<T>): Promise<T> =>
+export function createGitHubHost(options: GitHubHostOptions): CodeHost {
+  const { client, memory, clock = systemClock, pages } = options;
+  const whereabouts = createWhereabouts({ ...options, clock });
+  const placed = async <T>(key: RepoKey, when: "LATELY" | "NOW", work: (place: Place) => Promise<T>): Promise<T> =>
     guarded(async () => {
-      const installation = await installationOf(org, host, key.owner);
-      if (installation === undefined) throw new HostUnavailable(notLinked(org, key));
-      const { appId } = client;
-      return work({ ask: client.as(installation), key, at: { owner: key.owner, repo: key.name }, appId, memory });
+      const { owner, name, installation } = await whereabouts(key, when);
+      const ask = client.as(installation);
+      return work({
+        ask,
+        spare: client.spare(installation),
+        key,
+        at: { owner, repo: name },
+        appId: client.appId,
+        memory,
+      });
     });
+  const at = <T>(key: RepoKey, work: (place: Place) => Promise<T>): Promise<T> => placed(key, "LATELY", work);
+  const now = <T>(key: RepoKey, work: (place: Place) => Promise<T>): Promise<T> => placed(key, "NOW", work);
+  const inTurn = turns();
   return {
     opensPullRequests: true,
-    pullRequest: (repo, prNumber, branch) => at(repo, (place) => readPullRequest(place, prNumber, branch)),
-    tip: (repo, branch, since, heads) => at(repo, (place) => readTip(place, branch, since, heads)),
+    ...(pages === undefined ? {} : { people: createPeople(at, pages, clock) }),
+    pullRequest: (repo, prNumber, branch) => now(repo, (place) => readPullRequest(place, prNumber, branch)),
+    tip: (repo, branch, since, heads) => now(repo, (place) => readTip(place, branch, since, heads)),
     impactedTargets: (repo, _number, head, branch) => at(repo, (place) => targetsOfPaths(place, head, branch)),
     codeowners: (repo) => at(repo, codeownersOf),
-    buildRun: (request) => at(request.repo, (place) => openRun(place, request)),
-    repeatChecks: (repo, run, repeat, contexts) => at(repo, (place) => repeatRun(place, run, repeat, contexts)),
+    forkRun: (repo, run, prNumber) => at(repo, (place) => readForkRun(place, run, prNumber)),
+    buildRun: (request) => inTurn(request.repo, () => now(request.repo, (place) => openRun(place, request))),
+    repeatChecks: (repo, run, repeat, contexts) => now(repo, (place) => repeatRun(place, run, repeat, contexts)),
     statuses: (repo, run) => at(repo, (place) => readRun(place, run)),
-    closeRun: (repo, run, branch) => at(repo, (place) => closeRun(place, run, branch)),
-    land: (request) => at(request.repo, (place) => land(place, request)),
+    closeRun: (repo, run, branch) => now(repo, (place) => closeRun(place, run, branch)),
+    land: (request) => now(request.repo, (place) => land(place, request)),
   };
 }
 
-const notLinked = (org: OrgSlug, { owner }: RepoKey): string =>
-  `the GitHub App is not linked to organization ${org} for ${owner}: npm run github-app -- link --org ${org}`;
+/** Runs that are begun together are built in their order: each is merged onto the one ahead, and not all of it anew. */
+function turns() {
+  const last = new Map<string, Promise<unknown>>();
+  return <T>({ owner, name }: RepoKey, work: () => Promise<T>): Promise<T> => {
+    const done = (last.get(`${owner}/${name}`) ?? Promise.resolve()).then(work, work);
+    last.set(`${owner}/${name}`, done);
+    return done;
+  };
+}
 
 /** Whatever GitHub answers that no verb expects says nothing about the pull request. */
 async function guarded<T>(work: () => Promise<T>): Promise<T> {

@@ -72,17 +72,10 @@ async function contentToLand(place: Place, request: LandRequest, tested: Commit)
   const makesCommits = request.mergeMethod !== "MERGE_COMMIT";
   if (found !== undefined && (makesCommits || found.commit !== null))
     return makesCommits ? { ...found, commit: null } : found;
-  if (await isGone(place, request)) return refused("the target is not where it was expected");
   const onTip = await mergedOnTip(place, request);
   if ("kind" in onTip) return onTip;
   if (found !== undefined && onTip.tree !== found.tree) return refused("merged onto the target it is something else");
   return makesCommits ? { commit: null, tree: onTip.tree } : onTip;
-}
-
-/** Nothing is built for a tip that is not there any more, unless it was before: then it may have landed. */
-async function isGone(place: Place, { commit, expectedTip, targetBranch }: LandRequest): Promise<boolean> {
-  if ((await place.memory.step(place.key, { parent: expectedTip, head: commit })) !== undefined) return false;
-  return (await branchSha(place, targetBranch)) !== expectedTip;
 }
 
 const NOT_ITS_HEAD = "what is to land is not the head of this one pull request";
@@ -97,7 +90,6 @@ async function contentOfHead(place: Place, request: LandRequest): Promise<Conten
   if (mergeMethod === "SQUASH") return { commit: null, tree };
   // Commits cannot be rebased one by one over a merge among them: then the head lands as it is.
   if (mergeMethod === "REBASE") return { commit: (await hasMerges(place, expectedTip, commit)) ? commit : null, tree };
-  if (await isGone(place, request)) return refused("the target is not where it was expected");
   const onTip = await mergedOnTip(place, request);
   return "kind" in onTip || onTip.tree === tree ? onTip : refused(NOT_ITS_HEAD);
 }

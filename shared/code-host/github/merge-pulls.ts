@@ -32,7 +32,7 @@ export async function mergePulls(place: Place, request: LandRequest): Promise<Pu
       if (landed.length === 0) return merged;
       break;
     }
-    onMovedTip ||= !(await isOn(place, merged, at, change));
+    onMovedTip ||= !(await isOn(place, merged, at, request, change));
     landed.push(change.entry);
     at = merged;
   }
@@ -53,6 +53,8 @@ async function mergeOne(
   for (let attempt = 1; ; attempt += 1) {
     const pull = await readPull(place, prNumber);
     if (pull === undefined) return { kind: "REFUSED", what: `there is no pull request #${prNumber} any more` };
+    // GitHub merges it into whatever it is of, and whoever wrote it may change that at any moment.
+    if (pull.base.ref !== targetBranch) return elsewhere(prNumber, pull.base.ref);
     if (pull.merged && pull.merge_commit_sha !== null) return commitSha(pull.merge_commit_sha);
     if ((await branchSha(place, targetBranch)) !== expected) return MOVED;
     const title = titleIn(pull.body);
@@ -61,8 +63,9 @@ async function mergeOne(
       merge_method: mergeMethod === "REBASE" ? "rebase" : "squash",
       ...(title === undefined ? {} : { commit_title: title }),
     });
-    if (typeof refused === "string") return refused;
     const now = await readPull(place, prNumber);
+    if (typeof refused === "string")
+      return now === undefined || now.base.ref === targetBranch ? refused : elsewhere(prNumber, now.base.ref);
     if (now?.merged === true) continue;
     if (!(refused instanceof Answered)) throw refused;
     const isForNow =
@@ -72,6 +75,11 @@ async function mergeOne(
     await sleep(ATTEMPT_MS);
   }
 }
+
+const elsewhere = (prNumber: number, base: string): NotLanded => ({
+  kind: "REFUSED",
+  what: `the base branch of #${prNumber} is ${base} now`,
+});
 
 type Asked = { readonly sha: CommitSha; readonly merge_method: "squash" | "rebase"; readonly commit_title?: string };
 
@@ -95,8 +103,14 @@ async function tryMerge(
 const REBASED_MAX = 250;
 
 /** What was merged stands on that commit, with nothing of anybody else's in between. */
-async function isOn(place: Place, merged: CommitSha, on: CommitSha, { prNumber }: Change): Promise<boolean> {
-  const steps = (await readPull(place, prNumber))?.commits ?? 1;
+async function isOn(
+  place: Place,
+  merged: CommitSha,
+  on: CommitSha,
+  { mergeMethod }: LandRequest,
+  { prNumber }: Change,
+): Promise<boolean> {
+  const steps = mergeMethod === "SQUASH" ? 1 : ((await readPull(place, prNumber))?.commits ?? 1);
   let at: CommitSha | undefined = merged;
   for (let left = Math.min(steps, REBASED_MAX); left > 0 && at !== undefined && at !== on; left -= 1)
     at = (await readCommit(place, at))?.parents[0];

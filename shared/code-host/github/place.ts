@@ -6,8 +6,11 @@ import type { GitHubMemory } from "./port.ts";
 
 export type Place = {
   readonly ask: Ask;
+  /** For calls that people can do without: refused early (NotNow), so that enough is left for the others. */
+  readonly spare: Ask;
+  /** As people named it when they made the queue. */
   readonly key: RepoKey;
-  /** As a route's parameters. */
+  /** As it is called now; a route's parameters. */
   readonly at: { readonly owner: string; readonly repo: string };
   readonly appId: number;
   readonly memory: GitHubMemory;

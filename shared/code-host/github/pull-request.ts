@@ -39,8 +39,7 @@ export async function readPullRequest(
     headSha: commitSha(head.sha),
     headBranch: head.ref,
     baseBranch: base.ref,
-    // A fork that has been deleted since has no repository.
-    fromFork: fork(head.repo)?.id !== base.repo.id,
+    fromFork: isFromFork({ base, head }),
   } as const;
   const isJudged = facts.state === "OPEN" && base.ref === targetBranch && tip !== undefined;
   if (!isJudged) return { ...facts, mergeability: "UNSPECIFIED", judgedOn: null, obstacle: null };
@@ -49,8 +48,10 @@ export async function readPullRequest(
   return { ...facts, ...judged, own };
 }
 
-/** The published shape says that it is always there. */
-const fork = (repo: Found["head"]["repo"] | null): Found["head"]["repo"] | null => repo;
+export type Ends = { readonly [End in "base" | "head"]: { readonly repo: { readonly id: number | bigint } | null } };
+
+/** A fork that has been deleted since has no repository, although the published shape says that it is always there. */
+export const isFromFork = ({ base, head }: Ends): boolean => head.repo?.id !== base.repo?.id;
 
 type Judged = Pick<PullRequestFacts, "mergeability" | "judgedOn" | "obstacle">;
 

@@ -1,4 +1,7 @@
-/** What CI says of a commit: check runs and commit statuses, of each name the newest. */
+/**
+ * What CI says of a commit: check runs and commit statuses, of each name the newest of either. Where there are both they
+ * have to pass both, as for GitHub's own merge button: whoever may write may set a status of any name.
+ */
 import type { CheckState, StatusCheck } from "../../queue/engine/types.ts";
 import { oneLine } from "../git/names.ts";
 import type { Place } from "./place.ts";
@@ -20,13 +23,23 @@ const PAGES_MAX = 10;
 
 /** In the order in which the names first came. */
 export async function resultsOf(place: Place, commit: string): Promise<readonly Result[]> {
-  const all = [...(await checkRuns(place, commit)), ...(await commitStatuses(place, commit))];
+  const found = newestOf(await checkRuns(place, commit));
+  for (const [context, status] of newestOf(await commitStatuses(place, commit))) {
+    const check = found.get(context);
+    if (check === undefined || SEVERITY[status.state] > SEVERITY[check.state]) found.set(context, status);
+  }
+  return [...found.values()];
+}
+
+const SEVERITY: Readonly<Record<CheckState, number>> = { SUCCESS: 0, PENDING: 1, FAILURE: 2, ERROR: 2 };
+
+function newestOf(all: readonly Result[]): Map<string, Result> {
   const newest = new Map<string, Result>();
   for (const one of all) {
     const known = newest.get(one.context);
     if (known === undefined || isNewer(one, known)) newest.set(one.context, one);
   }
-  return [...newest.values()];
+  return newest;
 }
 
 /** Two runs of one check may begin within a second: the later one has the greater number. */

@@ -2,26 +2,40 @@
 import type { RunId } from "../../kernel/ids.ts";
 import { type BuildRequest, HostUnavailable, type RunStatuses } from "../port.ts";
 import { OWN_BRANCHES } from "../git/names.ts";
-import { type BuildAnswer, buildStack, removeBranch } from "./build.ts";
+import { type BuildAnswer, buildOnTip, buildStack, removeBranch } from "./build.ts";
 import { draftPullRequest } from "./draft.ts";
 import { type Place, unless } from "./place.ts";
-import type { GitHubRun, Superseded } from "./port.ts";
+import type { GitHubRun } from "./port.ts";
 import { type Result, resultsOf, shownOf, withoutSuperseded } from "./results.ts";
 
 export async function openRun(place: Place, request: BuildRequest): Promise<BuildAnswer> {
-  const { run, branch, base, changes } = request;
+  const { run, branch, required } = request;
   const known = await place.memory.run(run);
   if (known !== undefined) return { ok: true, value: { commit: known.commit, tree: known.tree } };
-  const answer = await buildStack(place, { branch, base, changes, mark: `Mainline-Run: ${run}` });
-  if (!answer.ok) {
+  if (await place.memory.isBuried(run)) {
     await removeBranch(place, branch);
-    return answer;
+    throw new HostUnavailable(`run ${run} was closed before it was built`);
   }
-  const pullRequest = await draftPullRequest(place, request);
-  const { required } = request;
-  const made = { run, repo: place.key, branch, ...answer.value, required, pullRequest };
-  await place.memory.putRun({ ...made, repeats: 0, superseded: [], closed: false });
-  return answer;
+  try {
+    const answer = await build(place, request);
+    if (!answer.ok) {
+      await removeBranch(place, branch);
+      return answer;
+    }
+    const pullRequest = await draftPullRequest(place, request);
+    const made = { run, repo: place.key, branch, ...answer.value, required, pullRequest };
+    await place.memory.putRun({ ...made, repeats: 0, superseded: [], closed: false });
+    return answer;
+  } finally {
+    // Whoever closed it while it was being built found nothing of it, and left word.
+    if (await place.memory.isBuried(run)) await closeRun(place, run, branch);
+  }
+}
+
+function build(place: Place, { run, branch, base, changes, draftInto }: BuildRequest): Promise<BuildAnswer> {
+  const mark = `Mainline-Run: ${run}`;
+  if (changes.length === 0 && draftInto !== undefined) return buildOnTip(place, { branch, base, mark });
+  return buildStack(place, { branch, base, changes, mark });
 }
 
 const gone = (broken: string): RunStatuses => ({ statuses: [], complete: false, repeats: 0, broken });
@@ -48,45 +62,20 @@ const isComplete = ({ required }: GitHubRun, results: readonly Result[]): boolea
   results.every((one) => one.state !== "PENDING") &&
   required.every((context) => results.some((one) => one.context === context));
 
-export async function repeatRun(place: Place, run: RunId, repeat: number, contexts: readonly string[]): Promise<void> {
-  const known = await place.memory.run(run);
-  if (known === undefined || known.closed || known.repeats >= repeat) return;
-  const results = (await resultsOf(place, known.commit)).filter((one) => contexts.includes(one.context));
-  const runs = results.flatMap(({ run: one, ...result }) => (one === undefined ? [] : [{ ...result, run: one }]));
-  const missing = contexts.find((context) => !runs.some((one) => one.context === context));
-  // A commit status is somebody's word: GitHub cannot ask for it again. The run is built anew then.
-  if (missing !== undefined)
-    throw new HostUnavailable(`GitHub cannot repeat ${missing}, which is no check run: all is tested anew`);
-  const again = [...new Set(runs.map((one) => actionsRun(one) ?? `check-run ${one.run.id}`))];
-  for (const one of again) await runAgain(place, one);
-  const superseded = runs.map(
-    (one): Superseded => ({ context: one.context, id: one.run.id, completedAt: one.run.completedAt }),
-  );
-  const others = known.superseded.filter((one) => !contexts.includes(one.context));
-  await place.memory.putRun({ ...known, repeats: repeat, superseded: [...others, ...superseded] });
-}
-
-/** GitHub's own workflows run their failed jobs again together; a job alone cannot while another of them runs. */
-const actionsRun = (one: Result): string | undefined =>
-  one.run?.app === "github-actions" ? /\/actions\/runs\/(\d+)(?:\/|$)/u.exec(one.url ?? "")?.[1] : undefined;
-
-async function runAgain({ ask, at }: Place, which: string): Promise<void> {
-  const checkRun = /^check-run (\d+)$/u.exec(which)?.[1];
-  if (checkRun === undefined)
-    await ask("POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs", { ...at, run_id: Number(which) });
-  else
-    await ask("POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest", {
-      ...at,
-      check_run_id: Number(checkRun),
-    });
-}
-
 /** Marked first: nobody starts again what was closed. GitHub closes the draft pull request of a branch that is gone. */
 export async function closeRun(place: Place, run: RunId, branch: string): Promise<void> {
-  const known = await place.memory.run(run);
+  const known = await findClosing(place, run);
   if (known !== undefined && !known.closed) await place.memory.putRun({ ...known, closed: true });
   if (`refs/heads/${branch}`.startsWith(OWN_BRANCHES)) await removeBranch(place, branch);
   if (known !== undefined && !known.closed) await cancelWorkflows(place, known.commit);
+}
+
+/** Of two that meet, the one who writes last reads what the other wrote: nothing is left behind. */
+async function findClosing(place: Place, run: RunId): Promise<GitHubRun | undefined> {
+  const known = await place.memory.run(run);
+  if (known !== undefined) return known;
+  await place.memory.bury(run);
+  return place.memory.run(run);
 }
 
 const STILL = new Set(["queued", "in_progress", "waiting", "requested", "pending"]);

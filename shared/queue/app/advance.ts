@@ -3,6 +3,7 @@ import { queueLabel } from "../../kernel/ids.ts";
 import { later, MINUTE_MS } from "../../kernel/time.ts";
 import { Unavailable } from "../../kernel/unavailable.ts";
 import { changesAnything, foldQueue } from "./fold-queue.ts";
+import { showing } from "./people/showing.ts";
 import type { LoadedQueue, QueueApp } from "./ports.ts";
 
 /** A call stops there, so that no queue keeps others waiting; what is left is picked up at once by the next. */
@@ -28,7 +29,7 @@ async function advanceOnce(app: QueueApp, key: QueueKey): Promise<"DONE" | "AGAI
     const folded = foldQueue(queue, now);
     if (!changesAnything(queue, folded)) return "DONE";
     app.passing("advance:before-commit");
-    const done = await app.queues.commit(queue, folded, now);
+    const done = await app.queues.commit(queue, folded, now, showing(app, queue, folded));
     app.passing("advance:after-commit");
     return done === "CONFLICT" || folded.decision.more ? "AGAIN" : "DONE";
   } catch (error) {

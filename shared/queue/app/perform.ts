@@ -1,17 +1,22 @@
-import { type CodeHost, HostUnavailable } from "../../code-host/port.ts";
+import { type CodeHost, HostUnavailable, NotConnected, NotNow } from "../../code-host/port.ts";
 import { type QueueKey, queueLabel } from "../../kernel/ids.ts";
-import { MINUTE_MS } from "../../kernel/time.ts";
+import { DAY_MS, type EpochMs, MINUTE_MS } from "../../kernel/time.ts";
 import { retryAt } from "../engine/backoff.ts";
 import type { Effect, QueueEvent } from "../engine/types.ts";
 import { compareTargets } from "./compare.ts";
-import type { ClaimedEffect, QueueApp } from "./ports.ts";
+import { isOfHint } from "./hints.ts";
+import { hear } from "./people/hear.ts";
+import { show } from "./people/show.ts";
+import type { ClaimedEffect, OutboxEffect, QueueApp } from "./ports.ts";
 import { patiently } from "./retry.ts";
 import { computeTargets } from "./targets.ts";
 
 /** Longer than any effect takes; one whose worker died is taken over then. */
 const LEASE_MS = 2 * MINUTE_MS;
 
-type Performed = { readonly result: QueueEvent | null } | { readonly again: string };
+type Performed =
+  | { readonly result: QueueEvent | null }
+  | { readonly again: string; readonly notBefore?: EpochMs | undefined };
 
 /** Does one effect of the outbox and leaves its result for the loop. A no-op when somebody else is at it or it is done. */
 export async function perform(app: QueueApp, key: QueueKey, effectKey: string): Promise<void> {
@@ -25,11 +30,15 @@ export async function perform(app: QueueApp, key: QueueKey, effectKey: string): 
 }
 
 async function settle(app: QueueApp, key: QueueKey, claimed: ClaimedEffect, performed: Performed): Promise<void> {
-  if ("again" in performed) {
-    const until = retryAt(app.clock(), claimed.attempts);
+  if ("again" in performed && !isGivenUp(app, claimed)) {
+    const until = performed.notBefore ?? retryAt(app.clock(), claimed.attempts);
     await app.queues.postpone(key, claimed, until, performed.again);
-  } else await app.queues.finish(key, claimed, performed.result);
+  } else await app.queues.finish(key, claimed, "again" in performed ? null : performed.result);
 }
+
+/** Where a repository is gone for good nobody looks at its pages: what cannot be shown for a day is not tried again. */
+const isGivenUp = (app: QueueApp, { effect }: ClaimedEffect): boolean =>
+  effect.type === "show" && app.clock() - effect.at > DAY_MS;
 
 async function attempt(app: QueueApp, key: QueueKey, { effect }: ClaimedEffect): Promise<Performed> {
   try {
@@ -40,14 +49,16 @@ async function attempt(app: QueueApp, key: QueueKey, { effect }: ClaimedEffect):
     return unavailable(effect, `no code host is connected for ${key.repo.host}`, "NOT_CONNECTED");
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
+    if (error instanceof NotNow && effect.type === "show") return { again: what, notBefore: error.until };
     const isOurs = !(error instanceof HostUnavailable);
     if (isOurs) app.log.error("an effect failed", { queue: queueLabel(key), effect: effect.key, error: what });
-    return unavailable(effect, isOurs ? "the service failed while working on it" : what, "UNREACHABLE");
+    const kind = error instanceof NotConnected ? "NOT_CONNECTED" : "UNREACHABLE";
+    return unavailable(effect, isOurs ? "the service failed while working on it" : what, kind);
   }
 }
 
 /** What the loop is told when the host cannot be reached; effects that nobody waits for are tried again later. */
-function unavailable(effect: Effect, what: string, kind: "NOT_CONNECTED" | "UNREACHABLE"): Performed {
+function unavailable(effect: OutboxEffect, what: string, kind: "NOT_CONNECTED" | "UNREACHABLE"): Performed {
   switch (effect.type) {
     case "build-run":
       return { result: { type: "run-not-built", run: effect.run, why: { kind: "INFRASTRUCTURE", what } } };
@@ -63,6 +74,8 @@ function unavailable(effect: Effect, what: string, kind: "NOT_CONNECTED" | "UNRE
     case "compare-targets":
     case "compute-targets":
     case "ask-forgiveness":
+    case "show":
+    case "hear":
       return { again: what };
   }
 }
@@ -75,7 +88,7 @@ async function forgive(app: QueueApp, key: QueueKey, effect: Of<"ask-forgiveness
   return app.clock() < effect.until ? { again: "its reports are not there yet" } : { result: null };
 }
 
-type OnHost = Exclude<Effect, { type: "compare-targets" | "ask-forgiveness" }>;
+type OnHost = Exclude<OutboxEffect, { type: "compare-targets" | "ask-forgiveness" }>;
 
 async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: OnHost): Promise<Performed> {
   const { repo, branch } = key;
@@ -85,13 +98,23 @@ async function onHost(app: QueueApp, host: CodeHost, key: QueueKey, effect: OnHo
     case "repeat-checks":
       await host.repeatChecks(repo, effect.run, effect.repeat, effect.contexts);
       return { result: null };
-    case "read-statuses":
-      return { result: await readStatuses(app, host, key, effect.run) };
+    case "read-statuses": {
+      const read = await readStatuses(app, host, key, effect.run);
+      // CI may be done before the host has noted what it built: that nothing is known of the run is no news then.
+      return { result: read.type === "run-broken" && isOfHint(effect) ? null : read };
+    }
     case "close-run":
       await host.closeRun(repo, effect.run, effect.branch);
       return { result: null };
     case "land":
       return { result: await land(host, key, effect) };
+    case "show":
+      await show(app, host, key, effect);
+      return { result: null };
+    case "hear": {
+      const again = await hear(app, host, key, effect.heard);
+      return again === undefined ? { result: null } : { again };
+    }
     case "read-pull-request":
       return { result: await readPullRequest(app, host, key, effect.prNumber) };
     case "compute-targets":

@@ -2,6 +2,7 @@
  * What the queue's use cases need of the world. `shared/table` and `shared/code-host` are joined to it in
  * functions/wiring.ts.
  */
+import type { Heard } from "../../code-host/people.ts";
 import type { CodeHosts } from "../../code-host/port.ts";
 import type { CommitSha, NewId, OrgSlug, QueueId, QueueKey, RepoKey, RunId } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
@@ -19,6 +20,7 @@ import type {
   QueueState,
   Targets,
 } from "../engine/types.ts";
+import type { HeardStore, HeardWrite } from "./people/ports.ts";
 import type { QueueSettings, SettingsPatch } from "./settings.ts";
 
 /** A queue as people made it. Requests write it, each on condition of `revision`. */
@@ -70,9 +72,12 @@ export type LoadedQueue = {
 export type InboxItem = { readonly sk: string; readonly event: QueueEvent };
 
 /** An answer to be recorded under an `Idempotency-Key`, in the same transaction as the change that it tells of. */
-export type Recorded = { readonly receipt: Receipt; readonly body: string };
+export type Recorded =
+  | { readonly receipt: Receipt; readonly body: string }
+  /** Or that something was done which somebody asked for on a page. */
+  | { readonly heard: HeardWrite };
 
-/** Makes the recorded answer of a view, when the request carries an `Idempotency-Key`. */
+/** Makes the recorded answer of a view, when the request can be told from others. */
 export type Recording<View> = (view: View) => Recorded | undefined;
 
 /** What several steps decided together, to be committed at once. */
@@ -80,6 +85,21 @@ export type Folded = {
   readonly decision: Decision;
   readonly taken: readonly InboxItem[];
 };
+
+/** What the loop does not decide: pages that show what it decided, and what people said. */
+export type PeopleEffect =
+  | {
+      readonly type: "show";
+      readonly key: string;
+      readonly prNumbers: readonly number[];
+      /** When it became due. */
+      readonly at: EpochMs;
+      /** Somebody asked: in a comment of its own, below what people said since, also where none is made otherwise. */
+      readonly anew?: true | undefined;
+    }
+  | { readonly type: "hear"; readonly key: string; readonly heard: Heard };
+
+export type OutboxEffect = Effect | PeopleEffect;
 
 /** Somebody else wrote first: read again and decide again. */
 export type Conflict = "CONFLICT";
@@ -105,7 +125,13 @@ export type QueueStore = {
   readonly load: (key: QueueKey) => Promise<LoadedQueue | undefined>;
   /** Everything live, without the inbox, for showing. */
   readonly view: (key: QueueKey) => Promise<LoadedQueue | undefined>;
-  readonly commit: (loaded: LoadedQueue, folded: Folded, now: EpochMs) => Promise<"COMMITTED" | Conflict>;
+  /** `also` are effects of its moves that the engine knows nothing of. */
+  readonly commit: (
+    loaded: LoadedQueue,
+    folded: Folded,
+    now: EpochMs,
+    also?: readonly PeopleEffect[],
+  ) => Promise<"COMMITTED" | Conflict>;
   readonly degrade: (key: QueueKey, what: string, retryAt: EpochMs) => Promise<void>;
 
   readonly entry: (key: QueueKey, prNumber: number) => Promise<StoredEntry | undefined>;
@@ -162,16 +188,19 @@ export type HistoryPage = {
 /** What a message from outside leaves for a queue: a fact, or something to look at. */
 export type Left =
   | { readonly key: QueueKey; readonly event: QueueEvent }
-  | { readonly key: QueueKey; readonly effect: Effect };
+  | { readonly key: QueueKey; readonly effect: OutboxEffect };
 
 export type DueQueue = { readonly key: QueueKey; readonly wakeAt: EpochMs | null };
 
-export type EffectTrouble = { readonly effect: Effect; readonly what: string; readonly retryAt: EpochMs };
+export type EffectTrouble = { readonly effect: OutboxEffect; readonly what: string; readonly retryAt: EpochMs };
 
-export type ClaimedEffect = { readonly effect: Effect; readonly owner: string; readonly attempts: number };
+export type ClaimedEffect = { readonly effect: OutboxEffect; readonly owner: string; readonly attempts: number };
 
-export const TARGETS_SOURCES = ["UPLOAD", "PATHS"] as const;
-/** Who said it: somebody who sent them, or the service itself, from the paths that the commit changes. */
+export const TARGETS_SOURCES = ["UPLOAD", "PATHS", "FORK"] as const;
+/**
+ * Who said it: somebody who sent them, the service itself, from the paths that the commit changes, or a fork's workflow
+ * that brought no token. What stands earlier here is not replaced by what stands later.
+ */
 export type TargetsSource = (typeof TARGETS_SOURCES)[number];
 
 /** Impacted targets of one commit of a PR. */
@@ -190,8 +219,8 @@ export type Hashes = Uint32Array;
 export type TargetsStore = {
   readonly find: (org: OrgSlug, repo: RepoKey, prNumber: number, sha: CommitSha) => Promise<TargetsRecord | undefined>;
   /**
-   * Stores the set, before what names it. `targets` holds each string once. Answers what stands: an upload replaces
-   * everything, and what was found from paths never replaces an upload.
+   * Stores the set, before what names it. `targets` holds each string once. Answers what stands: a source replaces what
+   * is its own or comes after it.
    */
   readonly put: (
     org: OrgSlug,
@@ -225,6 +254,9 @@ export type QueueApp = {
   readonly queues: QueueStore;
   readonly targets: TargetsStore;
   readonly hosts: CodeHosts;
+  readonly heard: HeardStore;
+  /** Whether people look at the pull requests of this host on pages of its own. */
+  readonly hasPages: (host: string) => boolean;
   /** A patch with the defaults under it. */
   readonly resolveSettings: (patch: SettingsPatch) => QueueSettings;
   /** Does nothing, except where a test wants the process to die: between each write and what follows from it. */
@@ -264,4 +296,6 @@ export const CRASH_POINTS = [
 ] as const;
 /** Those of maintenance windows, which not every queue has. */
 export const WINDOW_CRASH_POINTS = ["window:after-write", "waking:made"] as const;
-export type CrashPoint = (typeof CRASH_POINTS | typeof WINDOW_CRASH_POINTS)[number];
+/** Those of hosts where people look at pull requests. */
+export const PEOPLE_CRASH_POINTS = ["effect:show:done", "effect:hear:done"] as const;
+export type CrashPoint = (typeof CRASH_POINTS | typeof WINDOW_CRASH_POINTS | typeof PEOPLE_CRASH_POINTS)[number];

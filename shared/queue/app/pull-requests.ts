@@ -5,9 +5,9 @@ import { fail, ok } from "../../kernel/result.ts";
 import { type EpochMs, toRfc3339 } from "../../kernel/time.ts";
 import { explain } from "../engine/explain.ts";
 import type { Blocker, Explanation } from "../engine/telling.ts";
-import type { Effect, Entry, EntryState, Move, StatusCheck } from "../engine/types.ts";
+import type { Entry, EntryState, Move, StatusCheck } from "../engine/types.ts";
 import { neverSubmitted, noQueue } from "./faults.ts";
-import type { EffectTrouble, LoadedQueue, QueueApp } from "./ports.ts";
+import type { EffectTrouble, LoadedQueue, OutboxEffect, QueueApp } from "./ports.ts";
 import { type EntryView, isInQueue, shownEntry, viewIn } from "./shown.ts";
 
 export type PullRequestView = EntryView & { readonly timeline?: readonly Move[] };
@@ -165,7 +165,7 @@ async function brokenFor(app: QueueApp, { record, state }: LoadedQueue, entry: E
   }));
 }
 
-const FAILED_WORK: { readonly [Type in Effect["type"]]?: string } = {
+const FAILED_WORK: { readonly [Type in OutboxEffect["type"]]?: string } = {
   "compare-targets": "its impacted targets could not be compared",
   "compute-targets": "its impacted targets could not be computed from the paths that it changes",
 };

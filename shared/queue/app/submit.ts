@@ -1,4 +1,4 @@
-import { HostUnavailable } from "../../code-host/port.ts";
+import { HostUnavailable, NotConnected } from "../../code-host/port.ts";
 import type { QueueKey } from "../../kernel/ids.ts";
 import { entryId } from "../../kernel/ids.ts";
 import { fail, ok } from "../../kernel/result.ts";
@@ -8,6 +8,7 @@ import type { Asked, NewEntry, Priority } from "../engine/types.ts";
 import { alreadyMerged, noQueue } from "./faults.ts";
 import type { QueueApp, QueueRecord, Recording, StoredEntry } from "./ports.ts";
 import { RACED, untilUncontended } from "./retry.ts";
+import { takenBy } from "./targets.ts";
 import { type EntryView, shownEntry, viewIn } from "./shown.ts";
 
 export type Submitting = {
@@ -82,7 +83,7 @@ async function submitAnew(app: QueueApp, asked: Submitting, queue: QueueRecord, 
     priority: priorityOf(asked.priority),
     noBatch: asked.noBatch ?? false,
     // What was found from paths before is found anew: the mapping may be another one now.
-    targets: known?.source === "UPLOAD" ? known.targets : null,
+    targets: known === undefined || known.source === "PATHS" ? null : takenBy(queue.config.settings, known),
   };
   const entry = newEntry(submitted, 0);
   const shown = viewIn(queue, entry);
@@ -125,6 +126,7 @@ async function factsWithin(app: QueueApp, key: QueueKey, prNumber: number): Prom
     const facts = await within(HOST_ANSWERS_WITHIN_MS, host.pullRequest(key.repo, prNumber, key.branch));
     return facts === "NOT_FOUND" ? facts : { pr: facts, factsAt: readAt, trouble: null };
   } catch (error) {
+    if (error instanceof NotConnected) return trouble("NOT_CONNECTED", error.message);
     if (error instanceof HostUnavailable) return trouble("UNREACHABLE", error.message);
     throw error;
   }

@@ -5,8 +5,11 @@ import { SECOND_MS } from "../../kernel/time.ts";
 import { isInProgress } from "../engine/run-index.ts";
 import type { PullRequestFacts } from "../engine/types.ts";
 import { advanceOrDegrade } from "./advance.ts";
+import { hearMissed } from "./people/hear-missed.ts";
+import { isShow } from "./people/showing.ts";
 import { removeMarked } from "./queues.ts";
 import type { DueQueue, LoadedQueue, QueueApp } from "./ports.ts";
+import { takenBy } from "./targets.ts";
 import { perform, readPullRequest, readStatuses } from "./perform.ts";
 
 /** So many live PRs are looked at at each sweep, another part of the queue each time. */
@@ -24,7 +27,11 @@ export async function sweep(app: QueueApp): Promise<void> {
   const worker = async (): Promise<void> => {
     for (let due = waiting.shift(); due !== undefined; due = waiting.shift()) await sweepOrLog(app, due);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const hearing = hearMissed(
+    app,
+    waiting.map(({ key }) => key),
+  );
+  await Promise.all([...Array.from({ length: AT_ONCE }, worker), hearing]);
 }
 
 async function sweepOrLog(app: QueueApp, due: DueQueue): Promise<void> {
@@ -35,8 +42,20 @@ async function sweepOrLog(app: QueueApp, due: DueQueue): Promise<void> {
   }
 }
 
-async function sweepQueue(app: QueueApp, { key, wakeAt }: DueQueue): Promise<void> {
-  for (const effect of await app.queues.waitingEffects(key, app.clock())) await perform(app, key, effect);
+/** So many pages at each sweep: they wait for nobody's sake. */
+const SHOWS_MAX = 20;
+
+async function sweepQueue(app: QueueApp, due: DueQueue): Promise<void> {
+  const { key } = due;
+  const waiting = await app.queues.waitingEffects(key, app.clock());
+  const shows = waiting.filter(isShow);
+  for (const effect of waiting) if (!isShow(effect)) await perform(app, key, effect);
+  await sweepRest(app, due);
+  // Last: whoever shows pages may be slow, and nothing else is to wait for that.
+  for (const effect of shows.slice(0, SHOWS_MAX)) await perform(app, key, effect);
+}
+
+async function sweepRest(app: QueueApp, { key, wakeAt }: DueQueue): Promise<void> {
   const queue = await app.queues.view(key);
   if (queue === undefined) return;
   // Whoever began to delete it died half-way.
@@ -105,8 +124,9 @@ async function bringTargets(app: QueueApp, { record, entries }: LoadedQueue): Pr
     const { headSha, prNumber, asked, comparing, targets } = stored.entry;
     const found = headSha === null ? undefined : await app.targets.find(key.org, key.repo, prNumber, headSha);
     const known = asked.targets ?? comparing?.targets ?? targets;
-    if (found?.source !== "UPLOAD" || isDeepStrictEqual(found.targets, known)) continue;
-    await app.queues.ask(key, stored, { targets: found.targets }, undefined);
+    if (found === undefined || found.source === "PATHS") continue;
+    const taken = takenBy(record.config.settings, found);
+    if (!isDeepStrictEqual(taken, known)) await app.queues.ask(key, stored, { targets: taken }, undefined);
   }
 }
 

@@ -1,9 +1,10 @@
 import { type CodeHost, HostUnavailable } from "../../code-host/port.ts";
 import type { CommitSha, QueueKey } from "../../kernel/ids.ts";
 import { fail, ok, type Result } from "../../kernel/result.ts";
-import type { Effect, QueueEvent } from "../engine/types.ts";
+import type { Effect, QueueEvent, Targets } from "../engine/types.ts";
 import { noQueue } from "./faults.ts";
 import type { QueueApp, Recording, TargetsRecord } from "./ports.ts";
+import type { QueueSettings } from "./settings.ts";
 import { RACED, untilUncontended } from "./retry.ts";
 
 export type SettingTargets = {
@@ -12,7 +13,20 @@ export type SettingTargets = {
   /** Absent: the PR's present head. */
   readonly sha?: CommitSha | undefined;
   readonly targets: "ALL" | readonly string[];
+  /** Sent by a fork's workflow without a token. */
+  readonly byFork?: boolean;
 };
+
+/**
+ * What was sent for a commit, as a queue takes it: anybody can be a fork, so its word is as good as none unless the queue
+ * trusts it. Queues of one repository may differ, so what is stored is what was said.
+ */
+export function takenBy(
+  settings: Pick<QueueSettings, "trustForkTargets">,
+  { source, targets }: TargetsRecord,
+): Targets {
+  return source === "FORK" && !settings.trustForkTargets ? { kind: "ALL" } : targets;
+}
 
 export type TargetsSet = {
   readonly prNumber: number;
@@ -26,16 +40,25 @@ export type TargetsSet = {
  */
 export async function setTargets(app: QueueApp, asked: SettingTargets, record: Recording<TargetsSet>) {
   const { key, prNumber } = asked;
-  if ((await app.queues.find(key)) === undefined) return noQueue(key);
+  const queue = await app.queues.find(key);
+  if (queue === undefined) return noQueue(key);
   const sha = await shaOf(app, asked);
   if (!sha.ok) return sha;
   const targets = asked.targets === "ALL" ? asked.targets : [...new Set(asked.targets)];
-  const stored = await app.targets.put(key.org, key.repo, prNumber, sha.value, targets, "UPLOAD");
-  const set: TargetsSet = { prNumber, sha: sha.value, targets: stored.targets };
+  const stored = await app.targets.put(
+    key.org,
+    key.repo,
+    prNumber,
+    sha.value,
+    targets,
+    asked.byFork === true ? "FORK" : "UPLOAD",
+  );
+  const taken = takenBy(queue.config.settings, stored);
+  const set: TargetsSet = { prNumber, sha: sha.value, targets: taken };
   return untilUncontended(async () => {
     const live = await app.queues.entry(key, prNumber);
     if (live === undefined || live.entry.headSha !== sha.value) return ok(set);
-    const done = await app.queues.ask(key, live, { targets: stored.targets }, record(set));
+    const done = await app.queues.ask(key, live, { targets: taken }, record(set));
     return done === "ASKED" ? ok(set) : RACED;
   });
 }

@@ -51,7 +51,8 @@ function endedByHost(
     ({ to: "CANCELLED", why: { reason, message, cause: "host" } }) as const;
   if (trouble?.kind === "NOT_FOUND") return cancelled("PULL_REQUEST_GONE", trouble.what);
   if (pr === null) return undefined;
-  if (pr.state === "MERGED" || (entry.headSha !== null && reached.has(entry.headSha)))
+  const isOfTarget = pr.baseBranch === draft.branch;
+  if ((pr.state === "MERGED" && isOfTarget) || (entry.headSha !== null && reached.has(entry.headSha)))
     return {
       to: "MERGED",
       why: {
@@ -60,12 +61,14 @@ function endedByHost(
         cause: "host",
       },
     };
+  if (pr.state === "MERGED") return cancelled("PULL_REQUEST_RETARGETED", `it was merged into ${pr.baseBranch} by hand`);
   if (pr.state === "CLOSED") return cancelled("PULL_REQUEST_CLOSED", "the pull request was closed");
-  if (!isAdmitted(entry)) return undefined;
-  if (pr.headSha !== entry.headSha)
+  // Whoever submitted it spoke of what it was; the author of a fork's need not be allowed to say what lands.
+  const isPinned = isAdmitted(entry) || (pr.fromFork && entry.headSha !== null);
+  if (isPinned && pr.headSha !== entry.headSha)
     return cancelled("PULL_REQUEST_PUSHED", `a new commit was pushed (${pr.headSha.slice(0, 12)}): submit it again`);
-  if (pr.baseBranch !== draft.branch)
-    return cancelled("PULL_REQUEST_RETARGETED", `its base branch is now ${pr.baseBranch}`);
+  if (!isAdmitted(entry)) return undefined;
+  if (!isOfTarget) return cancelled("PULL_REQUEST_RETARGETED", `its base branch is now ${pr.baseBranch}`);
   if (pr.draft) return cancelled("PULL_REQUEST_DRAFTED", "it was made a draft");
   return undefined;
 }

@@ -82,6 +82,14 @@ export function unitsOf({ pullRequests, queue, tests, deployed, bytes }: Counted
     [KEPT_MONTHS * pullRequests, { tableGb: bytes.pullRequest / GB }],
     [1.5 * uploads, { tableGb: bytes.upload / GB }],
     [large, { s3Puts: 1, s3Gets: 2, s3Gb: (KEPT_MONTHS * 1e6) / GB }],
-    [1, { alarms: deployed.alarms, dashboards: deployed.dashboards, metrics: deployed.metrics }],
+    [
+      1,
+      {
+        alarms: deployed.alarms,
+        dashboards: deployed.dashboards,
+        metrics: deployed.metrics,
+        secrets: deployed.secrets,
+      },
+    ],
   );
 }

@@ -10,6 +10,7 @@ export type Deployed = {
   readonly alarms: number;
   readonly dashboards: number;
   readonly metrics: number;
+  readonly secrets: number;
   /** In GB, by the function's name without its stage. */
   readonly memoryOf: (name: string) => number;
 };
@@ -33,6 +34,7 @@ export function deployed(): Deployed {
     alarms: found("AWS::CloudWatch::Alarm").length,
     dashboards: found("AWS::CloudWatch::Dashboard").length,
     metrics: found("AWS::Logs::MetricFilter").length,
+    secrets: found("AWS::SecretsManager::Secret").length,
     memoryOf: (name) => {
       const memory = functions.get(name);
       if (memory === undefined) throw new Error(`no stack has a function ${name}`);

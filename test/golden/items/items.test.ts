@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commitSha, orgSlug, type QueueKey, runId } from "../../../shared/kernel/ids.ts";
 import { epochMs } from "../../../shared/kernel/time.ts";
 import type { Table } from "../../../shared/table/client.ts";
+import { githubBudgets } from "../../../shared/table/github-budget.ts";
+import { heardStore } from "../../../shared/table/github-heard.ts";
 import { githubMemory } from "../../../shared/table/github-memory.ts";
+import { githubShown } from "../../../shared/table/github-shown.ts";
 import { healthStore } from "../../../shared/table/health-store.ts";
 import { idempotencyStore } from "../../../shared/table/idempotency.ts";
 import { installationStore } from "../../../shared/table/installations.ts";
@@ -159,8 +162,35 @@ describe.each([...goldenFiles()])("the items of %s are read by today's code", (_
     expect(await installations.ofAccount(ORG, "github.com", "acme")).toEqual(known);
     const memory = githubMemory(table, ORG, () => THEN);
     expect(await memory.run(runId("run-1"))).toMatchObject({ pullRequest: 7, repeats: 1, closed: false });
+    expect([await memory.isBuried(runId("run-1")), await memory.isBuried(runId("run-2"))]).toEqual([false, true]);
+    const repo = { ...REPO, host: "github.com" };
+    expect(await memory.repository(repo)).toMatchObject({ id: 40_000_000_001, owner: "acme", name: "App" });
+    expect(await memory.repositoriesOfId("github.com", 40_000_000_001)).toEqual([repo]);
+    const budget = await githubBudgets(table, "github.com")(4711).read(THEN);
+    expect(budget).toMatchObject({ waitUntil: THEN + 30_000, minute: { now: { points: 5, content: 1 } } });
+    expect(budget).toMatchObject({ hour: { now: { content: 1 } }, requests: { remaining: 4_321, limit: 5_000 } });
+    const heard = heardStore(table, () => THEN);
+    expect(await heard.of({ org: ORG, repo, branch: "main" }, 1)).toEqual({
+      revision: 1,
+      done: [40_000_000_002],
+      lastMerge: 40_000_000_002,
+      lastCancel: 0,
+      label: { event: 40_000_000_003, entry: "entry-1" },
+      said: { text: "it is landing", at: THEN },
+      explainedAt: THEN,
+    });
+    const looked = await heard.lookedThrough(ORG, repo);
+    expect(looked).toEqual({ lookedAt: THEN, commentsSince: THEN, pullsSince: THEN });
+    const shown = await githubShown(table, ORG, () => LONG_AFTER).hold({ repo, prNumber: 1, branch: "main" });
+    expect(shown?.shown).toEqual({
+      comment: { id: 40_000_000_004, digest: "comment", again: false },
+      check: { id: 40_000_000_005, headSha: "b".repeat(40), digest: "check", open: true },
+      labels: "labels",
+      answer: null,
+      refused: { labels: "refused" },
+    });
     const step = { parent: commitSha("a".repeat(40)), head: commitSha("b".repeat(40)) };
-    expect(await memory.step({ ...REPO, host: "github.com" }, step)).toEqual({
+    expect(await memory.step(repo, step)).toEqual({
       commit: "c".repeat(40),
       tree: "d".repeat(40),
     });

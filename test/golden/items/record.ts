@@ -5,10 +5,14 @@
 import { writeFileSync } from "node:fs";
 import { PutItemCommand, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { LOCAL_ORG } from "../../../infra/local/admin-token.ts";
-import { commitSha, type QueueKey, runId, treeSha } from "../../../shared/kernel/ids.ts";
-import { systemClock } from "../../../shared/kernel/time.ts";
+import { commitSha, entryId, type QueueKey, type RepoKey, runId, treeSha } from "../../../shared/kernel/ids.ts";
+import { later, systemClock } from "../../../shared/kernel/time.ts";
 import { advance } from "../../../shared/queue/app/advance.ts";
+import type { Table } from "../../../shared/table/client.ts";
+import { githubBudgets } from "../../../shared/table/github-budget.ts";
+import { heardStore } from "../../../shared/table/github-heard.ts";
 import { githubMemory } from "../../../shared/table/github-memory.ts";
+import { githubShown } from "../../../shared/table/github-shown.ts";
 import { installationStore } from "../../../shared/table/installations.ts";
 import { keys } from "../../../shared/table/keys.ts";
 import { firstRun, passes, settles } from "../../bench/loop.ts";
@@ -73,6 +77,13 @@ async function onGitHub({ table }: BenchService): Promise<void> {
   const memory = githubMemory(table, LOCAL_ORG, systemClock);
   const made = { commit: commitSha("c".repeat(40)), tree: treeSha("d".repeat(40)) };
   await memory.putStep(repo, { parent: commitSha("a".repeat(40)), head: commitSha("b".repeat(40)) }, made);
+  await memory.putRepository(repo, { id: 40_000_000_001, owner: "acme", name: "App", account: "acme" });
+  const told = { remaining: 4_321, limit: 5_000, resetAt: later(now, 1_800_000) };
+  const budget = githubBudgets(table, host)(4711);
+  await budget.spend(now, { points: 5, content: 1 }, told, null);
+  await budget.wait(now, later(now, 30_000));
+  await someSaid(table, repo);
+  await somethingShown(table, repo);
   const superseded = [{ context: "unit", id: 12, completedAt: "2026-11-21T20:00:00Z" }];
   const branch = "mainline/pr-1/run-1";
   const run = {
@@ -85,7 +96,28 @@ async function onGitHub({ table }: BenchService): Promise<void> {
     repeats: 1,
     superseded,
   };
-  await memory.putRun({ ...run, closed: false });
+  const repeating = { repeat: 2, superseded, attempts: { "30": 1 } };
+  await memory.putRun({ ...run, repeating, closed: false });
+  await memory.bury(runId("run-2"));
+}
+
+async function someSaid(table: Table, repo: RepoKey): Promise<void> {
+  const heard = heardStore(table, systemClock);
+  const key = { org: LOCAL_ORG, repo, branch: "main" };
+  const now = systemClock();
+  const said = { text: "it is landing", at: now };
+  const label = { event: 40_000_000_003, entry: entryId("entry-1") };
+  const next = { revision: 0, done: [40_000_000_002], lastMerge: 40_000_000_002, lastCancel: 0, label, said };
+  await heard.write({ key, prNumber: 1, next: { ...next, explainedAt: now } }, []);
+  await heard.look(LOCAL_ORG, repo, undefined, { lookedAt: now, commentsSince: now, pullsSince: now });
+}
+
+async function somethingShown(table: Table, repo: RepoKey): Promise<void> {
+  const held = await githubShown(table, LOCAL_ORG, systemClock).hold({ repo, prNumber: 1, branch: "main" });
+  const comment = { id: 40_000_000_004, digest: "comment", again: false };
+  const check = { id: 40_000_000_005, headSha: "b".repeat(40), digest: "check", open: true };
+  await held?.keep({ comment, check, labels: "labels", answer: null, refused: { labels: "refused" } });
+  await held?.free();
 }
 
 /** A set in parts takes some 30,000 tests; here are two parts of one test each. */

@@ -4,6 +4,7 @@ import type { Moved } from "./content/notice.ts";
 import { instant, installation, nodeId, user } from "./render/basics.ts";
 import { hookedRun, hookedSuite } from "./render/checks.ts";
 import { commitShape, emailOf, pushedCommit } from "./render/commits.ts";
+import { issueShape } from "./render/issue.ts";
 import { fullPull, label, simplePull } from "./render/pull.ts";
 import { api, hookedRepository, html } from "./render/repository.ts";
 import type { Shape } from "./shapes/published.ts";
@@ -222,60 +223,10 @@ export const emitComment = (
   comment: Comment,
   more: object = {},
 ): void =>
-  world.emit("issue_comment", action, repo, { issue: issue(world, repo, pull), comment: shown, ...more }, comment.user);
-
-const noReactions = (url: string) => ({
-  url: `${url}/reactions`,
-  total_count: 0,
-  "+1": 0,
-  "-1": 0,
-  laugh: 0,
-  hooray: 0,
-  confused: 0,
-  heart: 0,
-  rocket: 0,
-  eyes: 0,
-});
-
-function issue(world: World, repo: Repository, pull: Pull): object {
-  const url = api(world, repo, `/issues/${pull.number}`);
-  const shown = simplePull(world, repo, pull);
-  const page = shown.html_url;
-  return {
-    url,
-    repository_url: api(world, repo),
-    labels_url: `${url}/labels{/name}`,
-    comments_url: `${url}/comments`,
-    events_url: `${url}/events`,
-    html_url: page,
-    id: pull.id + 1_000_000,
-    node_id: shown.node_id,
-    number: pull.number,
-    title: pull.title,
-    user: shown.user,
-    labels: shown.labels,
-    state: pull.state,
-    locked: false,
-    assignee: null,
-    assignees: [],
-    milestone: null,
-    comments: repo.comments.filter((one) => one.number === pull.number).length,
-    created_at: shown.created_at,
-    updated_at: shown.updated_at,
-    closed_at: shown.closed_at,
-    author_association: shown.author_association,
-    active_lock_reason: null,
-    draft: pull.draft,
-    pull_request: {
-      url: shown.url,
-      html_url: page,
-      diff_url: shown.diff_url,
-      patch_url: shown.patch_url,
-      merged_at: shown.merged_at,
-    },
-    body: pull.body,
-    reactions: noReactions(url),
-    performed_via_github_app: null,
-    state_reason: null,
-  };
-}
+  world.emit(
+    "issue_comment",
+    action,
+    repo,
+    { issue: issueShape(world, repo, pull), comment: shown, ...more },
+    comment.user,
+  );

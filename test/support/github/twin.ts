@@ -43,7 +43,8 @@ export type TwinOptions = {
   readonly mergeabilityDelayMs?: number;
   /**
    * As on GitHub: check runs of GitHub Actions are jobs of workflow runs, which are listed, cancelled and run again, and a
-   * check run of another app than the one under test cannot be asked for again. Without it they can.
+   * check run of another app than the one under test cannot be asked for again. `false`: CI is not GitHub Actions, there
+   * are no workflow runs, and any check run can be asked for again.
    */
   readonly workflows?: boolean;
   /** How often pushes with plain git are looked for; 0: only when something is asked, and on `pushed`. */
@@ -84,6 +85,8 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
   const nextId = (): number => (id += 1);
   const webhooks = createWebhooks({ faults, now, nextId, lies });
   const news: News = new EventEmitter();
+  // Each repository may have a CI of its own.
+  news.setMaxListeners(0);
   const manifests: Manifests = { codes: new Map() };
   const world: World = {
     url: "",
@@ -99,7 +102,8 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
     emit: (...news) => emit(world, webhooks, news),
     pushed: (push) => void setImmediate(() => news.emit("pushed", push)),
     rerun: (rerun) => void setImmediate(() => news.emit("rerun", rerun)),
-    workflows: options.workflows ?? false,
+    cancelled: (cancelled) => void setImmediate(() => news.emit("cancelled", cancelled)),
+    workflows: options.workflows ?? true,
   };
   world.accounts.set(world.app.owner.login, world.app.owner);
   const limits = createLimits(now, (authorization) => holder(world, authorization));

@@ -118,6 +118,25 @@ export type Comment = {
   readonly viaApp: boolean;
   readonly createdAt: number;
   updatedAt: number;
+  readonly reactions: Reaction[];
+};
+
+export const REACTIONS = ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"] as const;
+export type Reaction = {
+  readonly id: number;
+  readonly user: Account;
+  readonly content: (typeof REACTIONS)[number];
+  readonly at: number;
+};
+
+/** What GitHub keeps of a label's coming and going. */
+export type Labelling = {
+  readonly id: number;
+  readonly number: number;
+  readonly event: "labeled" | "unlabeled";
+  readonly label: string;
+  readonly actor: Account;
+  readonly at: number;
 };
 
 export type Label = { readonly id: number; readonly name: string; color: string; description: string };
@@ -168,6 +187,7 @@ export type Repository = {
   readonly statuses: Status[];
   readonly comments: Comment[];
   readonly labels: Map<string, Label>;
+  readonly labellings: Labelling[];
   readonly protections: Map<string, Protection>;
   readonly roles: Map<string, Role>;
   readonly workflowRuns: Map<number, WorkflowRun>;
@@ -186,6 +206,8 @@ export type Emit = (
 ) => void;
 /** Failed jobs of a workflow run are to run again. */
 export type Rerun = { readonly repository: string; readonly sha: string; readonly names: readonly string[] };
+/** A workflow run was cancelled: its jobs that had not ended are to stop. */
+export type Cancelled = { readonly repository: string; readonly sha: string };
 export type Pushed = { readonly repository: string; readonly branch: string; readonly sha: string };
 
 export type World = {
@@ -203,6 +225,7 @@ export type World = {
   readonly emit: Emit;
   readonly pushed: (push: Pushed) => void;
   readonly rerun: (rerun: Rerun) => void;
+  readonly cancelled: (cancelled: Cancelled) => void;
   /** Check runs of GitHub Actions are jobs of workflow runs, and nobody reruns another app's checks. */
   readonly workflows: boolean;
 };

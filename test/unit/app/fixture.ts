@@ -48,12 +48,24 @@ export function aLoadedQueue(
 
 type Parts = { readonly queues?: Partial<QueueStore>; readonly targets?: Partial<TargetsStore> };
 
+const unheard = (): Promise<never> => Promise.reject(new Error("nobody says anything here"));
+const nothingHeard: QueueApp["heard"] = {
+  of: unheard,
+  write: unheard,
+  take: unheard,
+  taken: unheard,
+  lookedThrough: unheard,
+  look: unheard,
+};
+
 /** What is not given is not there: using it fails. */
 export const anApp = ({ queues = {}, targets = {} }: Parts): QueueApp =>
   ({
     queues,
     targets,
     hosts: () => undefined,
+    heard: nothingHeard,
+    hasPages: () => false,
     forgives: async () => [],
     resolveSettings,
     passing: () => {},

@@ -32,6 +32,20 @@ describe("once admitted, the host's facts cancel", () => {
   });
 });
 
+describe("merged by hand into another branch", () => {
+  const elsewhere = { state: "MERGED", baseBranch: "release" } as const;
+
+  it.each([
+    ["while it is tested", () => testing([1])],
+    ["while it is not ready", () => aQueue().submits(1).facts(1, { draft: true }).answersTip("T0")],
+  ])("%s, it is not said to be on the target", (_when, queue) => {
+    expect(queue().facts(1, elsewhere).entry(1)).toMatchObject({
+      state: "CANCELLED",
+      conclusion: { reason: "PULL_REQUEST_RETARGETED", message: "it was merged into release by hand" },
+    });
+  });
+});
+
 describe("one that is not mergeable any more", () => {
   it("gives up its place, and comes back behind those who kept theirs", () => {
     const queue = testing([1, 2]).facts(1, { mergeability: "NOT_MERGEABLE", obstacle: "a review was withdrawn" });
@@ -48,6 +62,23 @@ describe("one that is not mergeable any more", () => {
     expect(queue.states()).toEqual({ 1: "TESTING" });
     expect(queue.effects().filter((key) => key.startsWith("read-pr"))).toHaveLength(1);
     expect(queue.waits(1000).effects()).toEqual([]);
+  });
+});
+
+describe("a pull request of a fork, whose author may not write", () => {
+  it("is not followed to a head that whoever submitted it has not seen", () => {
+    const queue = aQueue().submits(1).facts(1, { draft: true, fromFork: true }).answersTip("T0");
+    queue.facts(1, { headSha: sha("new"), draft: false, fromFork: true });
+    expect(queue.entry(1)).toMatchObject({
+      state: "CANCELLED",
+      headSha: "head1",
+      conclusion: { reason: "PULL_REQUEST_PUSHED" },
+    });
+  });
+
+  it("is waited for at the head that it was submitted with", () => {
+    const queue = aQueue().submits(1).facts(1, { draft: true, fromFork: true }).answersTip("T0");
+    expect(queue.facts(1, { draft: false, fromFork: true }).entry(1)).toMatchObject({ state: "PENDING" });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BUCKET, readEnvironment, SCHEDULER, SERVICE, type Variables } from "../../../functions/environment.ts";
+import { BUCKET, GITHUB, readEnvironment, SCHEDULER, SERVICE, type Variables } from "../../../functions/environment.ts";
 
 const GOOD = { MAINLINE_TABLE: "mainline-dev", MAINLINE_STAGE: "dev" };
 const read = (variables: Variables) => readEnvironment(SERVICE, variables);
@@ -11,9 +11,9 @@ describe("a function's environment", () => {
   });
 
   it("that is wrong is told whole: every variable that is missing, and what the others must be", () => {
-    const all = SERVICE.extend({ ...BUCKET.shape, ...SCHEDULER.shape });
+    const all = SERVICE.extend({ ...BUCKET.shape, ...GITHUB.shape, ...SCHEDULER.shape });
     const names = Object.keys(all.shape).filter((name) => !/LOG_LEVEL|ENDPOINT/u.test(name));
-    expect(names.length).toBe(7);
+    expect(names.length).toBe(8);
     for (const name of names) expect(() => readEnvironment(all, {})).toThrow(`${name} is missing`);
     const message =
       /MAINLINE_TABLE is empty; MAINLINE_STAGE must be up to 20 .*; DYNAMODB_ENDPOINT must be an address/u;

@@ -81,8 +81,8 @@ test("a test plays CI: it hears of testing branches and reports on them", async 
   expect(heard).toEqual(["mainline/pr-2/y"]);
 });
 
-test("with workflows, checks of GitHub Actions are jobs that run again by their run, and others' do not", async () => {
-  const strict = await twin({ workflows: true });
+test("checks of GitHub Actions are jobs that run again by their run, and others' do not", async () => {
+  const strict = await twin();
   await strict.addRepository(REPO);
   const head = await strict.push(REPO, "mainline/pr-3/z", { on: "main", files: { "z.txt": "1\n" } });
   const call = await asInstallation(strict);
@@ -113,4 +113,14 @@ test("with workflows, checks of GitHub Actions are jobs that run again by their 
   expect(again).toEqual([["slow", "ci"]]);
   expect((await call("POST", `/repos/${REPO}/check-runs/${failed}/rerequest`)).status).toBe(403);
   await strict.stop();
+});
+
+test("whose workflow run is cancelled is told to stop", async () => {
+  const stopped: string[] = [];
+  github.onCancel(({ repository, sha: of }) => stopped.push(`${repository} ${of}`));
+  const head = await github.push(REPO, "mainline/pr-4/a", { on: "main", files: { "a.txt": "1\n" } });
+  await github.setCheckRun(REPO, head, "slow", "in_progress");
+  const [run] = (await api("GET", `/repos/${REPO}/actions/runs?head_sha=${head}`)).body.workflow_runs;
+  expect((await api("POST", `/repos/${REPO}/actions/runs/${run.id}/cancel`)).status).toBe(202);
+  await expect.poll(() => stopped).toEqual([`${REPO} ${head}`]);
 });

@@ -93,6 +93,45 @@ describe("where GitHub makes the commits", () => {
     expect(await landing).toMatchObject({ ok: true, value: { onMovedTip: true, tip: { sha: await tip() } } });
   });
 
+  test("so is one behind a pull request of several commits", async () => {
+    const number = await open("one", { "b.txt": "b\n" });
+    await twin.push(NAME, "one", { files: { "c.txt": "c\n" } });
+    const request = await tested("SQUASH", number);
+    twin.faults.delay(800, /^PUT .*\/merge$/u);
+    const landing = host.land(request);
+    await expect.poll(() => twin.counts.of("GET /repos/{owner}/{repo}/pulls/{pull_number}")).toBeGreaterThan(1);
+    await sleep(300);
+    await twin.push(NAME, "main", { files: { "x.txt": "x\n" } });
+    expect(await landing).toMatchObject({ ok: true, value: { onMovedTip: true, trees: "EQUAL" } });
+  });
+
+  test.each(["SQUASH", "REBASE"] as const)(
+    "a pull request whose base was changed meanwhile is merged nowhere: %s",
+    async (mergeMethod) => {
+      const number = await open("one", { "b.txt": "b\n" });
+      const request = await tested(mergeMethod, number);
+      await twin.push(NAME, "release", { on: await tip(), files: { "r.txt": "r\n" } });
+      const release = await twin.git(NAME, "rev-parse", "release");
+      await twin.editPullRequest(NAME, number, { base: "release" });
+      expect(await host.land(request)).toEqual({
+        ok: false,
+        why: { kind: "REFUSED", what: `the base branch of #${number} is release now` },
+      });
+      expect(await twin.git(NAME, "rev-parse", "release", "main")).toBe(`${release}\n${request.base}`);
+    },
+  );
+
+  test("one that was merged elsewhere by hand has not landed", async () => {
+    const number = await open("one", { "b.txt": "b\n" });
+    const request = await tested("SQUASH", number);
+    await twin.push(NAME, "release", { on: await tip(), files: { "r.txt": "r\n" } });
+    await twin.editPullRequest(NAME, number, { base: "release" });
+    const release = commitSha(await twin.git(NAME, "rev-parse", "release"));
+    const there = { ...request, targetBranch: "release", expectedTip: release };
+    expect(await host.land(there)).toMatchObject({ ok: true });
+    expect(await host.land(request)).toMatchObject({ ok: false, why: { kind: "REFUSED" } });
+  });
+
   test("what was refused half-way is told with what landed before it", async () => {
     const [one, two] = [await open("one", { "b.txt": "b\n" }), await open("two", { "c.txt": "c\n" })];
     const request = await tested("SQUASH", one, two);
@@ -136,7 +175,69 @@ describe("where the target is moved", () => {
   });
 });
 
+describe("a title that has GitHub Actions skip what it names", () => {
+  test.each(["[skip ci]", "[CI skip]", "[no ci]", "[skip actions]", "[actions skip]"])(
+    "does not keep its own test from running: %s",
+    async (words) => {
+      const number = await open("one", { "b.txt": "b\n" });
+      await twin.editPullRequest(NAME, number, { body: `merge-commit-title: Docs ${words}` });
+      const { commit } = await tested("MERGE_COMMIT", number);
+      const message = await twin.git(NAME, "log", "-1", "--format=%B", commit);
+      expect(message).toContain(`Docs ${words.replace("[", "(").replace("]", ")")}`);
+      expect(message).not.toContain(words);
+    },
+  );
+});
+
+describe("the branch on which a landing is merged anew", () => {
+  /** Another pull request has landed meanwhile. */
+  const onAnotherTip = async (): Promise<LandRequest> => {
+    const request = await tested("MERGE_COMMIT", await open("one", { "b.txt": "b\n" }));
+    await twin.push(NAME, "main", { files: { "c.txt": "c\n" } });
+    return { ...request, expectedTip: await tip() };
+  };
+  const left = async () => (await twin.branches(NAME)).filter((name) => name.startsWith("mainline/landing/"));
+
+  test("goes when it is tried again, too, after somebody died before he could remove it", async () => {
+    const request = await onAnotherTip();
+    twin.faults.fail(1, 500, /^DELETE .*landing/u);
+    await expect(host.land(request)).rejects.toThrow(/500/u);
+    expect(await left()).toHaveLength(1);
+    expect(await host.land(request)).toMatchObject({ ok: true });
+    expect(await left()).toEqual([]);
+  });
+
+  test("goes where the target has moved on by then", async () => {
+    const request = await onAnotherTip();
+    twin.faults.fail(1, 500, /^POST .*\/merges$/u);
+    await expect(host.land(request)).rejects.toThrow(/500/u);
+    expect(await left()).toHaveLength(1);
+    await twin.push(NAME, "main", { files: { "d.txt": "d\n" } });
+    expect(await host.land(request)).toMatchObject({ ok: false, why: { kind: "TIP_MOVED" } });
+    expect(await left()).toEqual([]);
+  });
+});
+
 describe("required statuses", () => {
+  test("have to pass both, where a check run and a commit status have one name", async () => {
+    const { commit } = await tested("SQUASH", await open("one", { "b.txt": "b\n" }));
+    await twin.setCheckRun(NAME, commit, "unit", "failure");
+    await twin.setCheckRun(NAME, commit, "slow", "in_progress");
+    await twin.setCheckRun(NAME, commit, "told", "success");
+    for (const [context, state] of [
+      ["unit", "success"],
+      ["slow", "success"],
+      ["told", "failure"],
+    ] as const)
+      await twin.setStatus(NAME, commit, context, state);
+    const { statuses } = await host.statuses(REPO, runId("r1"));
+    expect(Object.fromEntries(statuses.map(({ context, state }) => [context, state]))).toEqual({
+      unit: "FAILURE",
+      slow: "PENDING",
+      told: "FAILURE",
+    });
+  });
+
   test.each(["protection", "ruleset"] as const)("are those of a %s where no file names any", async (by) => {
     twin.protect(NAME, "main", { requiredStatuses: ["unit", "lint"], by });
     expect(await host.tip(REPO, "main", null, [])).toMatchObject({

@@ -68,7 +68,7 @@ describe("a month", () => {
       sweepOfOne: counted(3, 0),
     },
     tests: { upload: counted(50, 5), judging: counted(100, 0) },
-    deployed: { alarms: 20, dashboards: 1, metrics: 1, memoryOf: () => 1 },
+    deployed: { alarms: 20, dashboards: 1, metrics: 1, secrets: 1, memoryOf: () => 1 },
     bytes: { pullRequest: 1e6, upload: 0 },
   });
 

@@ -36,6 +36,8 @@ const app = (): QueueApp => ({
   queues,
   targets: { find: unused, put: unused, hashes: unused },
   hosts: () => undefined,
+  heard: { of: unused, write: unused, take: unused, taken: unused, lookedThrough: unused, look: unused },
+  hasPages: () => false,
   forgives: async () => [],
   resolveSettings,
   passing: () => {},

@@ -83,10 +83,15 @@ describe("keys", () => {
       keys.bundle("b"),
       keys.waking("w-start"),
       keys.installation("github.com", 1),
+      keys.installationOn("github.com", "o"),
       keys.installationOf(aKey.org, "github.com", "o"),
       keys.delivery("github.com", "d"),
+      keys.githubBudget("github.com", 1, at),
       keys.githubRun(aKey.org, runId("r")),
+      keys.githubBuried(aKey.org, runId("r")),
       keys.githubStep(aKey.org, aKey.repo, "parent", "head"),
+      keys.githubRepository(aKey.org, aKey.repo),
+      keys.githubName(aKey.org, aKey.repo, 1),
     ];
     const without = made.map((key) => key.pk.split("#")[0]).filter((first) => first !== "acme");
     expect(without).toEqual([...WITHOUT_TENANT]);

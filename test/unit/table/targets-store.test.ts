@@ -1,7 +1,13 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { commitSha, orgSlug } from "../../../shared/kernel/ids.ts";
-import type { BlobStore, TargetSet, TargetsRecord, TargetsStore } from "../../../shared/queue/app/ports.ts";
+import type {
+  BlobStore,
+  TargetSet,
+  TargetsRecord,
+  TargetsSource,
+  TargetsStore,
+} from "../../../shared/queue/app/ports.ts";
 import type { Table } from "../../../shared/table/client.ts";
 import { keys } from "../../../shared/table/keys.ts";
 import { digestOf, hashesOf } from "../../../shared/table/target-hashes.ts";
@@ -44,7 +50,7 @@ const setOf = ({ targets }: TargetsRecord): TargetSet => {
   if (targets.kind !== "SET") throw new Error("no set");
   return targets;
 };
-const put = (targets: "ALL" | readonly string[], source: "UPLOAD" | "PATHS" = "UPLOAD", sha = SHA) =>
+const put = (targets: "ALL" | readonly string[], source: TargetsSource = "UPLOAD", sha = SHA) =>
   store.put(org, repo, 1, sha, targets, source);
 const bytesOf = (hashes: Uint32Array | undefined) => Buffer.from(hashes?.buffer ?? new ArrayBuffer());
 /** With nothing remembered, as another process reads. */
@@ -125,6 +131,17 @@ describe("what was found from paths", () => {
     expect(await put(["web"], "PATHS")).toEqual(upload);
     expect(await put("ALL", "PATHS")).toEqual(upload);
     expect(await store.find(org, repo, 1, SHA)).toEqual(upload);
+  });
+
+  test("is worth more than what a fork says, which replaces only what a fork has said", async () => {
+    expect(await put(["one"], "FORK")).toMatchObject({ source: "FORK", shown: ["one"] });
+    expect(await put(["two"], "FORK")).toMatchObject({ source: "FORK", shown: ["two"] });
+    const found = await put(["web"], "PATHS");
+    expect(found.source).toBe("PATHS");
+    expect(await put("ALL", "FORK")).toEqual(found);
+    const upload = await put(["mine"]);
+    expect(await put("ALL", "FORK")).toEqual(upload);
+    expect(await fresh().find(org, repo, 1, SHA)).toEqual(upload);
   });
 
   test("stands for its own commit alone", async () => {

@@ -2,7 +2,7 @@
 import { emitComment } from "../events.ts";
 import { Refusal } from "../http/call.ts";
 import { commentShape } from "../render/comment.ts";
-import type { Account, Comment, Pull, Repository, World } from "../world.ts";
+import type { Account, Comment, Pull, Reaction, Repository, World } from "../world.ts";
 
 const LONGEST = 65_536;
 
@@ -38,6 +38,7 @@ export function addComment(
     viaApp,
     createdAt: now,
     updatedAt: now,
+    reactions: [],
   };
   repo.comments.push(comment);
   emitComment(world, repo, "created", pull, commentShape(world, repo, comment), comment);
@@ -55,4 +56,18 @@ export function editComment(world: World, repo: Repository, pull: Pull, comment:
 export function removeComment(world: World, repo: Repository, pull: Pull, comment: Comment): void {
   repo.comments.splice(repo.comments.indexOf(comment), 1);
   emitComment(world, repo, "deleted", pull, commentShape(world, repo, comment), comment);
+}
+
+/** Whoever reacts twice in the same way is told of the first time; no webhook tells of either. */
+export function react(
+  world: World,
+  comment: Comment,
+  user: Account,
+  content: Reaction["content"],
+): { readonly reaction: Reaction; readonly isNew: boolean } {
+  const found = comment.reactions.find((one) => one.user === user && one.content === content);
+  if (found !== undefined) return { reaction: found, isNew: false };
+  const reaction: Reaction = { id: world.nextId(), user, content, at: world.now() };
+  comment.reactions.push(reaction);
+  return { reaction, isNew: true };
 }

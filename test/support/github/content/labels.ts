@@ -12,6 +12,19 @@ export function createLabel(world: World, repo: Repository, name: string, color 
   repo.labels.set(name.toLowerCase(), { id: world.nextId(), name, color, description });
 }
 
+function tell(
+  world: World,
+  repo: Repository,
+  event: "labeled" | "unlabeled",
+  pull: Pull,
+  name: string,
+  actor: Account,
+): Promise<void> {
+  const label = repo.labels.get(name.toLowerCase())?.name ?? name;
+  repo.labellings.push({ id: world.nextId(), number: pull.number, event, label, actor, at: world.now() });
+  return emitLabel(world, repo, event, pull, label, actor);
+}
+
 const has = (pull: Pull, name: string): boolean => pull.labels.some((one) => one.toLowerCase() === name.toLowerCase());
 
 export async function addLabels(
@@ -26,7 +39,7 @@ export async function addLabels(
     if (has(pull, name)) continue;
     pull.labels.push(repo.labels.get(name.toLowerCase())?.name ?? name);
     pull.updatedAt = world.now();
-    await emitLabel(world, repo, "labeled", pull, name, sender);
+    await tell(world, repo, "labeled", pull, name, sender);
   }
 }
 
@@ -42,6 +55,6 @@ export async function removeLabel(
   if (at === -1) return false;
   pull.labels.splice(at, 1);
   pull.updatedAt = world.now();
-  await emitLabel(world, repo, "unlabeled", pull, name, sender);
+  await tell(world, repo, "unlabeled", pull, name, sender);
   return true;
 }

@@ -31,6 +31,7 @@ export function cancel(world: World, repo: Repository, run: WorkflowRun): void {
   for (const job of repo.checkRuns.filter((one) => one.suite === run.suite && one.status !== "completed"))
     Object.assign(job, { status: "completed", conclusion: "cancelled", completedAt: world.now() });
   if (run.suite === null) Object.assign(run, { status: "completed", conclusion: "cancelled" });
+  world.cancelled({ repository: fullName(repo), sha: run.headSha });
 }
 
 const GOOD: ReadonlySet<string | null> = new Set(["success", "neutral", "skipped"]);

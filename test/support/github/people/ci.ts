@@ -6,6 +6,7 @@ import { emitRun, emitSuite } from "../events.ts";
 import { addRun, addStatus, changeRun } from "../content/reporting.ts";
 import {
   accountOf,
+  type Cancelled,
   type CheckApp,
   type CheckRun,
   findRepository,
@@ -16,7 +17,7 @@ import {
   type World,
 } from "../world.ts";
 
-export type News = EventEmitter<{ pushed: [Pushed]; rerun: [Rerun] }>;
+export type News = EventEmitter<{ pushed: [Pushed]; rerun: [Rerun]; cancelled: [Cancelled] }>;
 export type RunState = CheckRun["status"] | NonNullable<CheckRun["conclusion"]>;
 
 export type Ci = {
@@ -46,6 +47,8 @@ export type Ci = {
   readonly onTestingBranch: (callback: (push: Pushed) => void) => void;
   /** Failed jobs of a workflow run are asked for again, by their names; CI reports them as new check runs. */
   readonly onRerun: (callback: (rerun: Rerun) => void) => void;
+  /** The workflow run of a commit was cancelled, and its jobs count as cancelled already. */
+  readonly onCancel: (callback: (cancelled: Cancelled) => void) => void;
   /** A run of GitHub Actions, of a fork's pull request where that is named. */
   readonly addWorkflowRun: (
     repository: string,
@@ -105,6 +108,7 @@ export function createCi(world: World, news: News): Ci {
         if (push.branch.startsWith("mainline/")) callback(push);
       }),
     onRerun: (callback) => void news.on("rerun", callback),
+    onCancel: (callback) => void news.on("cancelled", callback),
     addWorkflowRun: (name, wanted) => {
       const repo = requireRepository(world, name);
       const fork = wanted.fork === undefined ? repo : findRepository(world, `${wanted.fork}/${repo.name}`);

@@ -1,5 +1,5 @@
 /** What owners of repositories and of installations do. */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { requireRepository } from "../content/pulls.ts";
 import { notice } from "../content/notice.ts";
@@ -49,6 +49,8 @@ export type Operator = {
     name: string,
     wanted?: NewRepository,
   ) => Promise<{ readonly id: number; readonly path: string; readonly sha: string }>;
+  /** As if issues had taken the numbers before it: the next pull request gets this one. */
+  readonly nextNumber: (repository: string, number: number) => void;
   /** The installation on an account, made where there is none. */
   readonly installation: (account: string) => Promise<number>;
   readonly protect: (repository: string, branch: string, wanted: ProtectionWanted) => void;
@@ -81,6 +83,7 @@ export function createOperator(world: World, manifests: Manifests): Operator {
     world.installations.find((one) => one.account.login === account) ?? createInstallation(world, account);
   return {
     addRepository: (name, wanted = {}) => addRepository(world, name, wanted, made),
+    nextNumber: (name, number) => void (repositoryOf(name).nextNumber = number),
     installation: (account) => Promise.resolve(made(account).id),
     protect: (name, branch, wanted) => void repositoryOf(name).protections.set(branch, protectionOf(wanted)),
     unprotect: (name, branch) => void repositoryOf(name).protections.delete(branch),
@@ -177,12 +180,15 @@ export async function createRepository(
 ): Promise<Repository> {
   if (findRepository(world, name) !== undefined) throw new Error(`there is a repository ${name} already`);
   const [owner = "", short = ""] = name.split("/");
-  const dir = join(world.folder, owner, `${short}.git`);
+  const id = world.nextId();
+  // A repository that was renamed keeps its folder.
+  const isTaken = existsSync(join(world.folder, owner, `${short}.git`));
+  const dir = join(world.folder, owner, isTaken ? `${short}-${id}.git` : `${short}.git`);
   mkdirSync(dir, { recursive: true });
   const git = gitIn(dir);
   await git.must(["init", "--quiet", "--bare", `--initial-branch=${defaultBranch}`]);
   const repo: Repository = {
-    id: world.nextId(),
+    id,
     name: short,
     formerly: new Set(),
     git,
@@ -203,6 +209,7 @@ export async function createRepository(
     statuses: [],
     comments: [],
     labels: new Map(),
+    labellings: [],
     protections: new Map(),
     roles: new Map(),
     workflowRuns: new Map(),

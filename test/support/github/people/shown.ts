@@ -6,6 +6,8 @@ import type { CheckRun, Comment, Pull, Status, World } from "../world.ts";
 export type Shown = {
   readonly pull: (repository: string, number: number) => Readonly<Pull>;
   readonly pulls: (repository: string) => readonly Readonly<Pull>[];
+  /** Numbers of those that are open, drafts included. */
+  readonly openPulls: (repository: string) => readonly number[];
   readonly comments: (repository: string, number: number) => readonly Readonly<Comment>[];
   readonly labels: (repository: string, number: number) => readonly string[];
   /** The newest of each name and suite, oldest first. */
@@ -27,6 +29,8 @@ export function createShown(world: World): Shown {
     pull,
     git,
     pulls: (name) => [...requireRepository(world, name).pulls.values()],
+    openPulls: (name) =>
+      [...requireRepository(world, name).pulls.values()].filter((one) => one.state === "open").map((one) => one.number),
     comments: (name, number) => requireRepository(world, name).comments.filter((one) => one.number === number),
     labels: (name, number) => [...pull(name, number).labels],
     checkRuns: (name, sha) =>

@@ -1,6 +1,6 @@
 /** Comments and labels of pull requests. Writing either needs a right to issues or to pull requests. */
 import { allows } from "../auth/tokens.ts";
-import { addComment, editComment, removeComment } from "../content/comments.ts";
+import { addComment, editComment, react, removeComment } from "../content/comments.ts";
 import { addLabels, createLabel, removeLabel } from "../content/labels.ts";
 import {
   type Answer,
@@ -13,10 +13,12 @@ import {
   type RepositoryCall,
   type Route,
   text,
+  unprocessable,
 } from "../http/call.ts";
-import { commentShape } from "../render/comment.ts";
+import { commentShape, reactionShape } from "../render/comment.ts";
+import { issueShape, labellingShape } from "../render/issue.ts";
 import { label } from "../render/pull.ts";
-import type { Comment, Level, Pull } from "../world.ts";
+import { type Comment, type Level, type Pull, REACTIONS } from "../world.ts";
 import { pullOf } from "./pulls.ts";
 
 const REPO = "/repos/{owner}/{repo}";
@@ -61,6 +63,50 @@ const comments = (call: RepositoryCall): Promise<Answer> => {
   const found = repo.comments.filter((one) => one.number === number && one.updatedAt >= since);
   return page(call, found, (one) => commentShape(world, repo, one));
 };
+
+/** Those of the whole repository, oldest first unless the newest change is asked for first. */
+function allComments(call: RepositoryCall): Promise<Answer> {
+  const { world, repo, query } = call;
+  const since = Date.parse(query.get("since") ?? "") || 0;
+  const key = query.get("sort") === "updated" ? "updatedAt" : "createdAt";
+  // GitHub ignores the direction where no order is asked for.
+  const turn = query.has("sort") && query.get("direction") !== "asc" ? -1 : 1;
+  const found = repo.comments.filter((one) => one.updatedAt >= since);
+  const sorted = found.sort((a, b) => (a[key] - b[key] || a.id - b.id) * turn);
+  return page(call, sorted, (one) => commentShape(world, repo, one));
+}
+
+/** Pull requests are issues as well, and here the only ones; of labels that are named all have to be there. */
+function issues(call: RepositoryCall): Promise<Answer> {
+  const { world, repo, query } = call;
+  const state = query.get("state") ?? "open";
+  const since = Date.parse(query.get("since") ?? "") || 0;
+  const wanted = (query.get("labels") ?? "").split(",").filter(Boolean);
+  const key = query.get("sort") === "updated" ? "updatedAt" : "createdAt";
+  const turn = query.get("direction") === "asc" ? 1 : -1;
+  const found = [...repo.pulls.values()].filter(
+    (pull) =>
+      (state === "all" || pull.state === state) &&
+      pull.updatedAt >= since &&
+      wanted.every((name) => pull.labels.some((one) => one.toLowerCase() === name.toLowerCase())),
+  );
+  const sorted = found.sort((a, b) => (a[key] - b[key] || a.number - b.number) * turn);
+  return page(call, sorted, (pull) => issueShape(world, repo, pull));
+}
+
+function labellings(call: RepositoryCall): Promise<Answer> {
+  const { world, repo } = call;
+  const { number } = issue(call);
+  const found = repo.labellings.filter((one) => one.number === number);
+  return page(call, found, (one) => labellingShape(world, repo, one));
+}
+
+function reaction(call: RepositoryCall): Answer {
+  const content = REACTIONS.find((one) => one === call.body["content"]);
+  if (content === undefined) throw unprocessable("Invalid request.\n\ncontent is not one of GitHub's reactions");
+  const left = react(call.world, commentOf(call).comment, call.sender, content);
+  return { status: left.isNew ? 201 : 200, body: reactionShape(call.world, left.reaction) };
+}
 
 function comment(call: RepositoryCall): Answer {
   const { world, repo, body, sender } = call;
@@ -120,6 +166,10 @@ const allLabels = (call: RepositoryCall): Promise<Answer> =>
 
 export const issueRoutes: readonly Route[] = (
   [
+    [`GET ${REPO}/issues`, reading(issues)],
+    [`GET ${REPO}/issues/comments`, reading(allComments)],
+    [`POST ${REPO}/issues/comments/{comment_id}/reactions`, writing(reaction)],
+    [`GET ${REPO}/issues/{issue_number}/events`, reading(labellings)],
     [`GET ${REPO}/issues/{issue_number}/comments`, reading(comments)],
     [`POST ${REPO}/issues/{issue_number}/comments`, writing(comment)],
     [
