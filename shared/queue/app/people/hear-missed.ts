@@ -2,7 +2,7 @@
  * Asks code hosts for what people said and no message told of: a message was lost, or the host cannot reach this machine
  * at all. What is found is left as a message would have left it, under the same marks.
  */
-import type { People } from "../../../code-host/people.ts";
+import type { People, Pull } from "../../../code-host/people.ts";
 import { type OrgSlug, type QueueKey, queueLabel, type RepoKey } from "../../../kernel/ids.ts";
 import { type EpochMs, epochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../kernel/time.ts";
 import { leftBy, marksOf, type Saying } from "../hints.ts";
@@ -93,14 +93,15 @@ async function hearComments(on: Looking, since: EpochMs): Promise<EpochMs> {
 async function hearLabels(on: Looking, records: readonly QueueRecord[], since: EpochMs): Promise<EpochMs> {
   const { app, people, org, repo } = on;
   const pulls = await people.pullsSince(repo, since);
-  const markOf = (number: number, changedAt: EpochMs): string =>
-    `label:${org}:${repo.owner}/${repo.name}:${number}:${changedAt}`;
-  const known = await app.heard.taken(
-    repo.host,
-    pulls.map(({ number, changedAt }) => markOf(number, changedAt)),
-  );
-  for (const { number, labels, changedAt } of pulls) {
-    const mark = markOf(number, changedAt);
+  const ours = [...new Set(records.map(({ config }) => config.settings.enqueueingLabel))];
+  // Hosts tell seconds: in one of them a label can come and go.
+  const stateOf = ({ labels, changedAt }: Pull): string =>
+    `${changedAt}:${ours.map((label) => (labels.some((one) => isSameLabel(one, label)) ? "+" : "-")).join("")}`;
+  const markOf = (pull: Pull): string => `label:${org}:${repo.owner}/${repo.name}:${pull.number}:${stateOf(pull)}`;
+  const known = await app.heard.taken(repo.host, pulls.map(markOf));
+  for (const pull of pulls) {
+    const { number, labels } = pull;
+    const mark = markOf(pull);
     if (known.has(mark)) continue;
     const worthALook = new Set<string>();
     for (const { key, config } of records) {
@@ -109,7 +110,7 @@ async function hearLabels(on: Looking, records: readonly QueueRecord[], since: E
       if (carries || ((await app.heard.of(key, number)).label?.entry ?? null) !== null) worthALook.add(label);
     }
     const sayings = [...worthALook].map((label): Saying => ({ kind: "LABEL", prNumber: number, label }));
-    if (sayings.length > 0) await leave(on, sayings, [mark], `${changedAt}`);
+    if (sayings.length > 0) await leave(on, sayings, [mark], stateOf(pull));
   }
   const newest = Math.max(since, ...pulls.map(({ changedAt }) => changedAt - OVERLAP_MS));
   return epochMs(newest);
