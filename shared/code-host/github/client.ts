@@ -11,7 +11,7 @@ import { createTokens, withToken } from "./access.ts";
 import { costOf } from "./budget.ts";
 import { createAnswers, isLasting } from "./known.ts";
 import type { Budgets } from "./port.ts";
-import { createSpending, type Spending, uncounted } from "./spending.ts";
+import { asTold, createSpending, type Spending } from "./spending.ts";
 import { saidBy, toldBy, unavailable, waitOf } from "./told.ts";
 
 export type GitHubApp = {
@@ -63,7 +63,7 @@ const NOT_MODIFIED = 304;
 export function createClient(
   { appId, privateKey, api, refused }: GitHubApp,
   clock: Clock,
-  budgets: Budgets = uncounted,
+  budgets?: Budgets,
 ): GitHubClient {
   const baseUrl = api.replace(/\/+$/u, "");
   const plain = { baseUrl, userAgent: "mainline", request: { fetch: inTime } };
@@ -76,7 +76,7 @@ export function createClient(
   const clients = new Map<number, Ask>();
   const make = (installation: number): Ask => {
     const octokit = new Octokit(plain);
-    const spending = createSpending(budgets(installation), clock);
+    const spending = budgets === undefined ? asTold(clock) : createSpending(budgets(installation), clock);
     const answers = createAnswers<Awaited<ReturnType<typeof octokit.request>>>();
     octokit.hook.wrap("request", async (request, options) => {
       const url = options.method === "GET" ? octokit.request.endpoint.parse(options).url : undefined;

@@ -5,7 +5,7 @@
 import { type Clock, type EpochMs, epochMs, later, MINUTE_MS, SECOND_MS, toRfc3339 } from "../../kernel/time.ts";
 import { HostUnavailable, NotNow } from "../port.ts";
 import { allowedAt, capsOf } from "./budget.ts";
-import type { Budget, Budgets, BudgetState, RequestsLeft, Spent } from "./port.ts";
+import type { Budget, BudgetState, RequestsLeft, Spent } from "./port.ts";
 
 export type Spending = {
   /** Resolves when the call may be sent. Throws HostUnavailable until when not, or NotNow where it can be done without. */
@@ -102,16 +102,17 @@ function refusal(until: EpochMs, waitUntil: EpochMs, isSpare: boolean): HostUnav
   return new HostUnavailable(`${what} until ${at}`);
 }
 
-const EMPTY: BudgetState = {
-  minute: { before: NOTHING, now: NOTHING },
-  hour: { before: NOTHING, now: NOTHING },
-  waitUntil: epochMs(0),
-  requests: null,
-};
-
-/** Counts nothing: only what GitHub says is kept to, in this process. */
-export const uncounted: Budgets = () => ({
-  read: async () => EMPTY,
-  spend: async () => "SPENT",
-  wait: async () => {},
-});
+/** For a server that limits nobody: nothing is counted, only what GitHub says is kept to, in this process. */
+export function asTold(clock: Clock): Spending {
+  let waitUntil = epochMs(0);
+  let requests: RequestsLeft | null = null;
+  const unused = { before: NOTHING, now: NOTHING };
+  return {
+    spend: async (cost, isSpare) => {
+      const until = allowedAt({ minute: unused, hour: unused, waitUntil, requests }, cost, isSpare, clock());
+      if (until > clock()) throw refusal(until, waitUntil, isSpare);
+    },
+    told: (left) => void (requests = left),
+    wait: async (until) => void (waitUntil = epochMs(Math.max(waitUntil, until))),
+  };
+}

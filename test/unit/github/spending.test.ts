@@ -119,3 +119,14 @@ describe("what is counted", () => {
     expect((await budgets(installation).read(clock())).minute.now.points).toBe(6);
   });
 });
+
+test("a server that limits nobody is asked as much as there is to ask, and waited for when it says so", async () => {
+  const ask = createClient({ ...twin.app, api: twin.url }, clock).spare(installation);
+  for (let at = 0; at < 200; at += 1) await create(ask);
+  expect(twin.counts.of(LABELS)).toBe(200);
+  twin.faults.rateLimit({ kind: "SECONDARY", seconds: 40, match: /labels/u });
+  await expect(create(ask)).rejects.toThrow(/asks us to wait/u);
+  await expect(create(ask)).rejects.toThrow(NotNow);
+  now += 41 * SECOND_MS;
+  await create(ask);
+});
