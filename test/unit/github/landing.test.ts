@@ -1,75 +1,32 @@
-import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createClient } from "../../../shared/code-host/github/client.ts";
-import { createGitHubHost } from "../../../shared/code-host/github/host.ts";
-import type { BuildRequest, CodeHost, LandRequest } from "../../../shared/code-host/port.ts";
-import { type CommitSha, commitSha, entryId, orgSlug, runId } from "../../../shared/kernel/ids.ts";
-import { epochMs, systemClock } from "../../../shared/kernel/time.ts";
-import type { Change, MergeMethod } from "../../../shared/queue/engine/types.ts";
-import { githubMemory } from "../../../shared/table/github-memory.ts";
-import { aFolder } from "../../support/git-repository.ts";
-import { type GitHubTwin, startGitHubTwin } from "../../support/github/twin.ts";
+import type { LandRequest } from "../../../shared/code-host/port.ts";
+import { commitSha, entryId, runId } from "../../../shared/kernel/ids.ts";
+import type { MergeMethod } from "../../../shared/queue/engine/types.ts";
 import { startTable, type TestTable } from "../../support/table.ts";
-
-const NAME = "acme/app";
-const REPO = { host: "github.com", owner: "acme", name: "app" };
-const ORG = orgSlug("local");
+import { built, type Hosted, hosted, landingOf, NAME, REPO } from "./hosted.ts";
 
 let tables: TestTable;
-let twin: GitHubTwin;
-let folder: string;
-let host: CodeHost;
+let on: Hosted;
+let twin: Hosted["twin"];
+let host: Hosted["host"];
+let tip: Hosted["tip"];
+let open: Hosted["open"];
 beforeAll(async () => {
   tables = await startTable();
 });
 afterAll(() => tables.stop());
 beforeEach(async () => {
-  folder = aFolder();
-  twin = await startGitHubTwin({ folder });
-  await twin.addRepository(NAME, { files: { "a.txt": "1\n" } });
-  const installation = await twin.installation("acme");
-  const client = createClient({ ...twin.app, api: twin.url }, systemClock);
-  const memory = githubMemory(await tables.another(), ORG, systemClock);
-  host = createGitHubHost({ org: ORG, host: "github.com", client, memory, installationOf: async () => installation });
+  on = await hosted(tables);
+  ({ twin, host, tip, open } = on);
 });
-afterEach(async () => {
-  await twin.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const tip = async (): Promise<CommitSha> => commitSha(await twin.git(NAME, "rev-parse", "main"));
-
-const changeOf = (number: number): Change => ({
-  entry: entryId(`e${number}`),
-  prNumber: number,
-  headSha: commitSha(twin.pull(NAME, number).head.sha),
-  title: "A change",
-  author: { name: "Ada", email: "ada@example.com" },
-  date: epochMs(1_700_000_000_000),
-});
+afterEach(() => on.stop());
 
 /** What a passed run of these pull requests on the present tip asks to land. */
 async function tested(mergeMethod: MergeMethod, ...numbers: readonly number[]): Promise<LandRequest> {
-  const base = await tip();
-  const changes = numbers.map(changeOf);
-  const request: BuildRequest = {
-    run: runId("r1"),
-    repo: REPO,
-    branch: "mainline/pr-1/r1",
-    base,
-    changes,
-    mergeMethod,
-    required: [],
-  };
-  const built = await host.buildRun(request);
-  if (!built.ok) throw new Error(JSON.stringify(built.why));
-  const { run, repo } = request;
-  return { run, repo, targetBranch: "main", ...built.value, base, expectedTip: base, changes, mergeMethod };
+  const request = await on.request(numbers, { mergeMethod });
+  return landingOf(request, await built(host, request));
 }
-
-const open = (head: string, files: Readonly<Record<string, string>>): Promise<number> =>
-  twin.openPullRequest(NAME, { head, base: "main", files });
 
 describe("where GitHub makes the commits", () => {
   test("content that is not what was tested is told as such", async () => {
@@ -230,7 +187,7 @@ describe("required statuses", () => {
       ["told", "failure"],
     ] as const)
       await twin.setStatus(NAME, commit, context, state);
-    const { statuses } = await host.statuses(REPO, runId("r1"));
+    const { statuses } = await host.statuses(REPO, runId("q-1"));
     expect(Object.fromEntries(statuses.map(({ context, state }) => [context, state]))).toEqual({
       unit: "FAILURE",
       slow: "PENDING",
@@ -264,7 +221,7 @@ describe("required statuses", () => {
     await twin.setCheckRun(NAME, commit, "runs", "in_progress");
     await twin.setStatus(NAME, commit, "ci/other", "failure");
     await twin.setStatus(NAME, commit, "ci/other", "success");
-    const { statuses, complete } = await host.statuses(REPO, runId("r1"));
+    const { statuses, complete } = await host.statuses(REPO, runId("q-1"));
     expect(Object.fromEntries(statuses.map(({ context, state }) => [context, state]))).toEqual({
       unit: "SUCCESS",
       skips: "SUCCESS",
