@@ -192,5 +192,7 @@ function explain(asked: Asked, isConcerned: boolean): Promise<string | undefined
   const shown = shows(asked, `${comment.id}`);
   const effect = isAnew ? { ...shown, anew: true as const } : shown;
   const change = isAnew ? { explainedAt: now } : {};
-  return remember(asked, (then) => (then.done.includes(comment.id) ? undefined : noting(asked, change, then)), [effect]);
+  return remember(asked, (then) => (then.done.includes(comment.id) ? undefined : noting(asked, change, then)), [
+    effect,
+  ]);
 }

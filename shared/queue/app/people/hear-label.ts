@@ -85,6 +85,7 @@ function concluded(acting: Acting, outcome: Outcome): Promise<string | undefined
 const settled = (acting: Acting, change: Partial<HeardOf>): Promise<string | undefined> =>
   remember(
     acting,
-    (known) => (known.label !== null && known.label.event >= acting.last.id ? undefined : noting(acting, change, known)),
+    (known) =>
+      known.label !== null && known.label.event >= acting.last.id ? undefined : noting(acting, change, known),
     change.said === undefined ? [] : [shows(acting, `label:${acting.last.id}`)],
   );
