@@ -3,7 +3,7 @@
  * merge method, GitHub is asked to merge: only the tree is evidence where it makes the commits itself as it lands.
  */
 import * as z from "zod";
-import { type CommitSha, commitSha, treeSha } from "../../kernel/ids.ts";
+import { type CommitSha, commitSha, type TreeSha, treeSha } from "../../kernel/ids.ts";
 import type { Change, NotBuilt } from "../../queue/engine/types.ts";
 import { cut, oneLine } from "../git/names.ts";
 import { type Built, type BuildRequest, HostUnavailable } from "../port.ts";
@@ -40,14 +40,9 @@ export async function buildStack(place: Place, stack: Stack): Promise<BuildAnswe
 export async function buildOnTip(place: Place, { branch, base, mark }: Omit<Stack, "changes">): Promise<BuildAnswer> {
   const { tree } = await baseOf(place, base);
   const message = `Test the target as it is\n\n${mark}`;
-  const { data } = await place.ask("POST /repos/{owner}/{repo}/git/commits", {
-    ...place.at,
-    message,
-    tree,
-    parents: [base],
-  });
-  const commit = commitSha(data.sha);
-  if (!(await pointBranch(place, branch, commit))) throw new HostUnavailable(`commit ${commit} cannot be pointed at`);
+  const commit = await commitOf(place, { message, tree, parents: [base] });
+  if (commit === undefined || !(await pointBranch(place, branch, commit)))
+    throw new HostUnavailable(`nothing can be built on commit ${base} of the target branch`);
   return { ok: true, value: { commit, tree } };
 }
 
@@ -73,14 +68,16 @@ async function buildOn(place: Place, stack: Stack, from: Stepped, done: number):
   return { ok: true, value: at };
 }
 
-/** The longest beginning that runs ahead were built of, the last change excepted: its commit is the run's own. */
-async function startOf(place: Place, { base, changes }: Stack): Promise<{ at: Stepped; done: number }> {
+/** The longest beginning that was merged before. The commit of the last change is always the run's own. */
+async function startOf(place: Place, { base, changes, mark }: Stack): Promise<{ at: Stepped; done: number }> {
   let at = await baseOf(place, base);
   let done = 0;
-  for (const change of changes.slice(0, -1)) {
+  for (const [index, change] of changes.entries()) {
     const known =
-      (await place.memory.step(place.key, { parent: at.commit, head: change.headSha })) ??
-      (await again(place, at, change));
+      index === changes.length - 1
+        ? await again(place, at, change, mark)
+        : ((await place.memory.step(place.key, { parent: at.commit, head: change.headSha })) ??
+          (await again(place, at, change, null)));
     if (known === undefined) break;
     at = known;
     done += 1;
@@ -98,19 +95,25 @@ async function keepStep(place: Place, onto: Stepped, { headSha: head }: Change, 
  * every landing gives the target a commit that nothing was merged onto yet; merging the whole stack again would cost calls
  * that create content, of which there are few. A commit is made without one.
  */
-async function again(place: Place, onto: Stepped, change: Change): Promise<Stepped | undefined> {
-  const known = await place.memory.step(place.key, { parent: onto.tree, head: change.headSha });
+async function again(place: Place, onto: Stepped, change: Change, mark: string | null): Promise<Stepped | undefined> {
+  const { headSha: head } = change;
+  const known = await place.memory.step(place.key, { parent: onto.tree, head });
   if (known === undefined) return undefined;
-  const message = await messageOf(place, change, null);
-  const { data } = await place.ask("POST /repos/{owner}/{repo}/git/commits", {
-    ...place.at,
-    message,
-    tree: known.tree,
-    parents: [onto.commit, change.headSha],
-  });
-  const made = { commit: commitSha(data.sha), tree: known.tree };
+  const message = await messageOf(place, change, mark);
+  const commit = await commitOf(place, { message, tree: known.tree, parents: [onto.commit, head] });
+  if (commit === undefined) return undefined;
+  const made = { commit, tree: known.tree };
   await keepStep(place, onto, change, made);
   return made;
+}
+
+type NewCommit = { readonly message: string; readonly tree: TreeSha; readonly parents: readonly CommitSha[] };
+
+/** Undefined where its content or a parent is not there any more. */
+export async function commitOf({ ask, at }: Place, { parents, ...one }: NewCommit): Promise<CommitSha | undefined> {
+  const asked = { ...at, ...one, parents: [...parents] };
+  const made = await unless([404, 422], () => ask("POST /repos/{owner}/{repo}/git/commits", asked));
+  return made === undefined ? undefined : commitSha(made.data.sha);
 }
 
 async function baseOf(place: Place, base: CommitSha): Promise<Stepped> {

@@ -5,7 +5,7 @@
 import type { CommitSha, TreeSha } from "../../kernel/ids.ts";
 import type { Change } from "../../queue/engine/types.ts";
 import { HostUnavailable, type LandRequest } from "../port.ts";
-import { buildStack, removeBranch } from "./build.ts";
+import { buildStack, commitOf, removeBranch } from "./build.ts";
 import { branchSha, type Commit, compare, type Place, readCommit } from "./place.ts";
 import type { Stepped } from "./port.ts";
 
@@ -13,6 +13,9 @@ export type Refusal = { readonly kind: "REFUSED" | "CONFLICT"; readonly what: st
 
 /** `commit` is null where the content is known and no commit on top of the tip holds it yet. */
 export type Content = { readonly commit: CommitSha | null; readonly tree: TreeSha };
+
+/** The merges that lead from the tip's content to the tested one, on a commit that need not be the tip. */
+export type Chained = Content & { readonly above: readonly Commit[] };
 
 const NOT_THOSE: Refusal = {
   kind: "REFUSED",
@@ -27,17 +30,20 @@ export async function contentOfRun(
   place: Place,
   tested: Commit,
   { base, expectedTip, changes }: LandRequest,
-): Promise<Content | Refusal | undefined> {
+): Promise<Chained | Refusal | undefined> {
   const tip = await mustRead(place, expectedTip);
   const heads: CommitSha[] = [];
+  const above: Commit[] = [];
   const areThose = (some: readonly CommitSha[]) => areAll(place, changes, some, expectedTip);
   let at = tested;
   for (let left = CHAIN_MAX; left > 0; left -= 1) {
-    if (at.sha === expectedTip) return (await areThose(heads)) ? { commit: tested.sha, tree: tested.tree } : NOT_THOSE;
-    if (at.tree === tip.tree && (await areThose(heads))) return { commit: null, tree: tested.tree };
+    const { tree } = tested;
+    if (at.sha === expectedTip) return (await areThose(heads)) ? { commit: tested.sha, tree, above } : NOT_THOSE;
+    if (at.tree === tip.tree && (await areThose(heads))) return { commit: null, tree, above };
     const [parent, head] = at.parents;
     if (at.sha === base || parent === undefined || head === undefined) break;
     heads.unshift(head);
+    above.unshift(at);
     at = await mustRead(place, parent);
   }
   return changes.length > 0 && (await areThose(heads.slice(-changes.length))) ? undefined : NOT_THOSE;
@@ -62,6 +68,28 @@ async function mustRead(place: Place, sha: CommitSha): Promise<Commit> {
   const commit = await readCommit(place, sha);
   if (commit === undefined) throw new HostUnavailable(`commit ${sha} is not in the repository any more`);
   return commit;
+}
+
+/**
+ * The same merges with the same content, on the expected tip: nothing is merged anew, and no branch is needed for it.
+ * Once for each tested commit and tip: whoever tries again has to find what may have landed.
+ */
+export async function carriedOnTip(
+  place: Place,
+  { commit: tested, tree: whole, expectedTip }: LandRequest,
+  above: readonly Commit[],
+): Promise<CommitSha> {
+  const name = { parent: expectedTip, head: tested };
+  const known = await place.memory.step(place.key, name);
+  if (known !== undefined) return known.commit;
+  let at = expectedTip;
+  for (const { message, tree, parents } of above) {
+    const commit = await commitOf(place, { message, tree, parents: [at, ...parents.slice(1)] });
+    if (commit === undefined) throw new HostUnavailable(`commit ${at} cannot be built on`);
+    at = commit;
+  }
+  await place.memory.putStep(place.key, name, { commit: at, tree: whole });
+  return at;
 }
 
 /**

@@ -1,7 +1,8 @@
 /** GitHub as a code host, for one organization: its repositories are those of the installations linked to it. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { OrgSlug, RepoKey } from "../../kernel/ids.ts";
 import { type Clock, systemClock } from "../../kernel/time.ts";
-import { type CodeHost, HostUnavailable } from "../port.ts";
+import { type BuildRequest, type CodeHost, HostUnavailable } from "../port.ts";
 import { codeownersOf } from "./codeowners.ts";
 import { Answered, type GitHubClient } from "./client.ts";
 import { readForkRun } from "./fork.ts";
@@ -56,7 +57,7 @@ export function createGitHubHost(options: GitHubHostOptions): CodeHost {
     impactedTargets: (repo, _number, head, branch) => at(repo, (place) => targetsOfPaths(place, head, branch)),
     codeowners: (repo) => at(repo, codeownersOf),
     forkRun: (repo, run, prNumber) => at(repo, (place) => readForkRun(place, run, prNumber)),
-    buildRun: (request) => inTurn(request.repo, () => now(request.repo, (place) => openRun(place, request))),
+    buildRun: (request) => inTurn(request, () => now(request.repo, (place) => openRun(place, request))),
     repeatChecks: (repo, run, repeat, contexts) => now(repo, (place) => repeatRun(place, run, repeat, contexts)),
     statuses: (repo, run) => at(repo, (place) => readRun(place, run)),
     closeRun: (repo, run, branch) => now(repo, (place) => closeRun(place, run, branch)),
@@ -64,14 +65,40 @@ export function createGitHubHost(options: GitHubHostOptions): CodeHost {
   };
 }
 
-/** Runs that are begun together are built in their order: each is merged onto the one ahead, and not all of it anew. */
+/** Who is begun together with the first has come by then. */
+const GATHERED_MS = 50;
+
+type Waiting = { readonly changes: number; readonly build: () => Promise<void> };
+
+/**
+ * In each repository one run is built at a time, of those that wait the one of the fewest changes: runs that are begun
+ * together are merged each onto the one ahead, whose commit it then contains.
+ */
 function turns() {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>({ owner, name }: RepoKey, work: () => Promise<T>): Promise<T> => {
-    const done = (last.get(`${owner}/${name}`) ?? Promise.resolve()).then(work, work);
-    last.set(`${owner}/${name}`, done);
-    return done;
+  const waiting = new Map<string, Waiting[]>();
+  const serve = async (place: string, all: Waiting[]): Promise<void> => {
+    await sleep(GATHERED_MS);
+    for (let next = takeShortest(all); next !== undefined; next = takeShortest(all)) await next.build();
+    waiting.delete(place);
   };
+  return <T>({ repo: { owner, name }, changes }: BuildRequest, work: () => Promise<T>): Promise<T> => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const one = { changes: changes.length, build: () => work().then(resolve, reject) };
+    const place = `${owner}/${name}`;
+    const others = waiting.get(place);
+    if (others === undefined) {
+      const all = [one];
+      waiting.set(place, all);
+      void serve(place, all);
+    } else others.push(one);
+    return promise;
+  };
+}
+
+function takeShortest(all: Waiting[]): Waiting | undefined {
+  const least = Math.min(...all.map((one) => one.changes));
+  const at = all.findIndex((one) => one.changes === least);
+  return at === -1 ? undefined : all.splice(at, 1)[0];
 }
 
 /** Whatever GitHub answers that no verb expects says nothing about the pull request. */

@@ -39,15 +39,25 @@ export async function branchSha({ ask, at }: Place, branch: string): Promise<Com
   return found === undefined ? undefined : commitSha(found.data.object.sha);
 }
 
-export type Commit = { readonly sha: CommitSha; readonly tree: TreeSha; readonly parents: readonly CommitSha[] };
+export type Commit = {
+  readonly sha: CommitSha;
+  readonly tree: TreeSha;
+  readonly parents: readonly CommitSha[];
+  readonly message: string;
+};
 
-export async function readCommit({ ask, at }: Place, sha: string): Promise<Commit | undefined> {
+export async function readCommit({ ask, at }: Place, name: string): Promise<Commit | undefined> {
   const found = await unless([404, 422], () =>
-    ask("GET /repos/{owner}/{repo}/git/commits/{commit_sha}", { ...at, commit_sha: sha }),
+    ask("GET /repos/{owner}/{repo}/git/commits/{commit_sha}", { ...at, commit_sha: name }),
   );
   if (found === undefined) return undefined;
-  const { tree, parents } = found.data;
-  return { sha: commitSha(found.data.sha), tree: treeSha(tree.sha), parents: parents.map((one) => commitSha(one.sha)) };
+  const { sha, tree, parents, message } = found.data;
+  return {
+    sha: commitSha(sha),
+    tree: treeSha(tree.sha),
+    parents: parents.map((one) => commitSha(one.sha)),
+    message,
+  };
 }
 
 const PAGE = 100;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { LandRequest } from "../../../shared/code-host/port.ts";
+import { HostUnavailable, type LandRequest } from "../../../shared/code-host/port.ts";
 import { commitSha, entryId, runId } from "../../../shared/kernel/ids.ts";
 import type { MergeMethod } from "../../../shared/queue/engine/types.ts";
 import { startTable, type TestTable } from "../../support/table.ts";
@@ -144,6 +144,78 @@ describe("a title that has GitHub Actions skip what it names", () => {
       expect(message).not.toContain(words);
     },
   );
+});
+
+describe("what calls that create content are spent on", () => {
+  const MERGES = "POST /repos/{owner}/{repo}/merges";
+  const REFS = "POST /repos/{owner}/{repo}/git/refs";
+  const created = () => [twin.counts.of(MERGES), twin.counts.of(REFS)];
+
+  test("runs that are begun together merge each pull request once, in whatever order they are built", async () => {
+    const [one, two] = [await open("one", { "b.txt": "b\n" }), await open("two", { "c.txt": "c\n" })];
+    const first = await on.request([one], { run: runId("q-1"), branch: `mainline/pr-${one}/q-1` });
+    const both = await on.request([one, two], { run: runId("q-2"), branch: `mainline/pr-${two}/q-2` });
+    twin.counts.reset();
+    const late = await built(host, both);
+    const early = await built(host, first);
+    expect(created()).toEqual([2, 2]);
+
+    expect(await host.land(landingOf(first, early))).toMatchObject({ ok: true, value: { tip: { sha: early.commit } } });
+    const behind = {
+      ...landingOf(both, late),
+      base: first.base,
+      changes: both.changes.slice(1),
+      expectedTip: early.commit,
+    };
+    expect(await host.land(behind)).toMatchObject({ ok: true, value: { tip: { tree: late.tree } } });
+    expect(created()).toEqual([2, 2]);
+    expect(await twin.git(NAME, "rev-parse", "main^{tree}", "main^", "main^2")).toBe(
+      [late.tree, early.commit, both.changes[1]?.headSha].join("\n"),
+    );
+    expect(await twin.git(NAME, "log", "-1", "--format=%s", "main")).toContain(`#${two}`);
+  });
+
+  test("runs that are begun together are built each on the commit of the one ahead, whoever comes first", async () => {
+    const [one, two] = [await open("one", { "b.txt": "b\n" }), await open("two", { "c.txt": "c\n" })];
+    const [late, early] = await Promise.all([
+      built(host, await on.request([one, two], { run: runId("q-2"), branch: `mainline/pr-${two}/q-2` })),
+      built(host, await on.request([one], { run: runId("q-1"), branch: `mainline/pr-${one}/q-1` })),
+    ]);
+    expect(await twin.git(NAME, "rev-parse", `${late.commit}^`)).toBe(early.commit);
+  });
+
+  test("what is tested again has a commit of its own, and is not merged again", async () => {
+    const number = await open("one", { "b.txt": "b\n" });
+    const before = await built(host, await on.request([number]));
+    twin.counts.reset();
+    const again = await on.request([number], { run: runId("q-2"), branch: `mainline/pr-${number}/q-2` });
+    const after = await built(host, again);
+    expect(after.tree).toBe(before.tree);
+    expect(after.commit).not.toBe(before.commit);
+    expect(await twin.git(NAME, "log", "-1", "--format=%B", again.branch)).toContain("q-2");
+    expect(created()).toEqual([0, 1]);
+  });
+
+  test("a landing that moved the target and lost the answer is found by who tries again", async () => {
+    const [one, two] = [await open("one", { "b.txt": "b\n" }), await open("two", { "c.txt": "c\n" })];
+    const both = await on.request([one, two], { run: runId("q-2") });
+    const late = await built(host, both);
+    const first = await on.request([one]);
+    const early = await built(host, first);
+    await host.land(landingOf(first, early));
+    const behind = {
+      ...landingOf(both, late),
+      base: first.base,
+      changes: both.changes.slice(1),
+      expectedTip: early.commit,
+    };
+    twin.faults.loseAnswers(3, /^PATCH |^GET .*branches/u);
+    await expect(host.land(behind)).rejects.toThrow(HostUnavailable);
+    twin.faults.clear();
+    const landed = await tip();
+    expect(landed).not.toBe(early.commit);
+    expect(await host.land(behind)).toMatchObject({ ok: true, value: { tip: { sha: landed } } });
+  });
 });
 
 describe("the branch on which a landing is merged anew", () => {
