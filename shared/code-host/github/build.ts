@@ -8,8 +8,8 @@ import type { Change, NotBuilt } from "../../queue/engine/types.ts";
 import { cut, oneLine } from "../git/names.ts";
 import { type Built, type BuildRequest, HostUnavailable } from "../port.ts";
 import { Answered } from "./client.ts";
-import { pathsInBoth, type Place, readCommit, unless } from "./place.ts";
-import type { Stepped } from "./port.ts";
+import { compare, pathsInBoth, type Place, readCommit, requireRepository, unless } from "./place.ts";
+import type { OntoContent, Stepped } from "./port.ts";
 import { readPull } from "./pull-request.ts";
 
 export type BuildAnswer =
@@ -62,7 +62,7 @@ async function buildOn(place: Place, stack: Stack, from: Stepped, done: number):
     if (merged === "NOT_THERE")
       return { ok: false, why: { kind: "OWN", entry: change.entry, what: `commit ${change.headSha} is not there` } };
     if (merged === "CONFLICT") return { ok: false, why: await attribute(place, stack, index, change) };
-    await keepStep(place, at, change, merged);
+    if (merged !== at) await keepStep(place, at, change, merged);
     at = merged;
   }
   return { ok: true, value: at };
@@ -87,17 +87,29 @@ async function startOf(place: Place, { base, changes, mark }: Stack): Promise<{ 
 
 async function keepStep(place: Place, onto: Stepped, { headSha: head }: Change, made: Stepped): Promise<void> {
   await place.memory.putStep(place.key, { parent: onto.commit, head }, made);
-  await place.memory.putStep(place.key, { parent: onto.tree, head }, made);
+  const parent = await contentUnder(place, onto, head);
+  if (parent !== undefined) await place.memory.putStep(place.key, { parent, head }, made);
+}
+
+/** What a merge comes of: the content on both sides, and where they parted. What was reverted since is a part of that. */
+async function contentUnder(
+  place: Place,
+  { commit, tree }: Stepped,
+  head: CommitSha,
+): Promise<OntoContent | undefined> {
+  const compared = await compare(place, commit, head);
+  return compared === undefined ? undefined : `${tree}+${compared.mergeBase}`;
 }
 
 /**
- * What was merged onto a commit of the same content, as a merge onto this one. Where GitHub makes the commits as it lands,
- * every landing gives the target a commit that nothing was merged onto yet; merging the whole stack again would cost calls
- * that create content, of which there are few. A commit is made without one.
+ * What was merged onto the same content, as a merge onto this commit. Where GitHub makes the commits as it lands, every
+ * landing gives the target a commit that nothing was merged onto yet; merging the whole stack again would cost calls that
+ * create content, of which there are few. A commit is made without one.
  */
 async function again(place: Place, onto: Stepped, change: Change, mark: string | null): Promise<Stepped | undefined> {
   const { headSha: head } = change;
-  const known = await place.memory.step(place.key, { parent: onto.tree, head });
+  const parent = await contentUnder(place, onto, head);
+  const known = parent === undefined ? undefined : await place.memory.step(place.key, { parent, head });
   if (known === undefined) return undefined;
   const message = await messageOf(place, change, mark);
   const commit = await commitOf(place, { message, tree: known.tree, parents: [onto.commit, head] });
@@ -124,27 +136,49 @@ async function baseOf(place: Place, base: CommitSha): Promise<Stepped> {
 
 /** Makes the branch, or moves the one that is there. False where there is no such commit. */
 export async function pointBranch({ ask, at }: Place, branch: string, commit: CommitSha): Promise<boolean> {
+  const asked = { ...at, sha: commit };
+  const ref = `heads/${branch}`;
+  const made = await unlessMissing(() => ask("POST /repos/{owner}/{repo}/git/refs", { ...asked, ref: `refs/${ref}` }));
+  if (made !== "EXISTS") return made;
+  const moved = () => ask("PATCH /repos/{owner}/{repo}/git/refs/{ref}", { ...asked, ref, force: true });
+  return (await unlessMissing(moved)) === true;
+}
+
+/** A rule that keeps the branch where it is says nothing about the commit. */
+const IN_THE_WAY = /\b(?:rule|protect|force|reference does not)/iu;
+
+async function unlessMissing(work: () => Promise<unknown>): Promise<boolean | "EXISTS"> {
   try {
-    await ask("POST /repos/{owner}/{repo}/git/refs", { ...at, ref: `refs/heads/${branch}`, sha: commit });
+    await work();
     return true;
   } catch (error) {
     if (!(error instanceof Answered) || error.status !== 422) throw error;
-    if (!/already exists/iu.test(error.said)) return false;
+    if (/already exists/iu.test(error.said)) return "EXISTS";
+    if (IN_THE_WAY.test(error.said)) throw error;
+    return false;
   }
-  const moved = await unless([422], () =>
-    ask("PATCH /repos/{owner}/{repo}/git/refs/{ref}", { ...at, ref: `heads/${branch}`, sha: commit, force: true }),
-  );
-  return moved !== undefined;
 }
 
-export async function removeBranch({ ask, at }: Place, branch: string): Promise<void> {
-  await unless([404, 422], () => ask("DELETE /repos/{owner}/{repo}/git/refs/{ref}", { ...at, ref: `heads/${branch}` }));
+/** Whether it is gone: a rule may keep it. */
+export async function removeBranch({ ask, at }: Place, branch: string): Promise<boolean> {
+  try {
+    await ask("DELETE /repos/{owner}/{repo}/git/refs/{ref}", { ...at, ref: `heads/${branch}` });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Answered) || (error.status !== 404 && error.status !== 422)) throw error;
+    return error.status === 404 || /does not exist/iu.test(error.said);
+  }
 }
 
-const merge = z.object({ sha: z.string(), commit: z.object({ tree: z.object({ sha: z.string() }) }) });
+const merge = z.object({
+  sha: z.string(),
+  commit: z.object({ tree: z.object({ sha: z.string() }) }),
+  parents: z.array(z.object({ sha: z.string() })),
+});
 
 type Merged = Stepped | "CONFLICT" | "NOT_THERE";
 
+/** `onto` itself where it contains the change already. */
 async function mergeInto(
   place: Place,
   branch: string,
@@ -157,15 +191,33 @@ async function mergeInto(
   try {
     const asked = { ...at, base: branch, head: change.headSha, commit_message };
     const { data } = await ask("POST /repos/{owner}/{repo}/merges", asked);
-    // No content, which the published shape does not know of: the branch contains it already.
+    // No content, which the published shape does not know of, where there is nothing to merge.
     const made = merge.safeParse(data).data;
-    return made === undefined ? onto : { commit: commitSha(made.sha), tree: treeSha(made.commit.tree.sha) };
+    if (made === undefined) return await contained(place, onto, change);
+    if (made.parents[0]?.sha !== onto.commit) throw crossed();
+    return { commit: commitSha(made.sha), tree: treeSha(made.commit.tree.sha) };
   } catch (error) {
     if (!(error instanceof Answered)) throw error;
     if (error.status === 409) return "CONFLICT";
-    if (error.status === 404 || error.status === 422) return "NOT_THERE";
+    if (error.status === 404 || error.status === 422) return notThere(place, change, error);
     throw error;
   }
+}
+
+/** A branch that somebody else moves at the same time: an attempt that was given up, and is not over at GitHub. */
+const crossed = (): HostUnavailable => new HostUnavailable("somebody else merged onto the branch at the same time");
+
+/** It was merged onto the branch before: as a part of what the branch began with, or by an attempt that was given up. */
+async function contained(place: Place, onto: Stepped, { headSha }: Change): Promise<Stepped> {
+  if ((await compare(place, onto.commit, headSha))?.ahead !== 0) throw crossed();
+  return onto;
+}
+
+/** GitHub says the same of a branch, and of a repository, that it does not find. */
+async function notThere(place: Place, { headSha }: Change, error: Answered): Promise<"NOT_THERE"> {
+  await requireRepository(place);
+  if ((await readCommit(place, headSha)) === undefined) return "NOT_THERE";
+  throw new HostUnavailable(error.message, { cause: error });
 }
 
 /** A line of a pull request's description may say what its merge is to be called. */
@@ -199,8 +251,12 @@ async function attribute(
   const on = await baseOf(place, base);
   const conflicts = async (...others: readonly Change[]): Promise<boolean> => {
     await pointBranch(place, branch, base);
-    for (const one of others) await mergeInto(place, branch, on, one, null);
-    return (await mergeInto(place, branch, on, change, null)) === "CONFLICT";
+    let at = on;
+    for (const one of others) {
+      const merged = await mergeInto(place, branch, at, one, null);
+      if (typeof merged !== "string") at = merged;
+    }
+    return (await mergeInto(place, branch, at, change, null)) === "CONFLICT";
   };
   const conflict = async (other: Change | undefined) => {
     const paths = await pathsInBoth(place, change.headSha, other?.headSha ?? base);

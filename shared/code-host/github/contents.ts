@@ -71,6 +71,22 @@ async function mustRead(place: Place, sha: CommitSha): Promise<Commit> {
 }
 
 /**
+ * Whether those merges come to the same on the expected tip, which has the content that they were made on: not where it
+ * has more of their history, or less. What was reverted there is not to come back.
+ */
+export async function comeToTheSame(place: Place, above: readonly Commit[], expectedTip: CommitSha): Promise<boolean> {
+  const from = above[0]?.parents[0];
+  if (from === undefined) return true;
+  for (const { parents } of above) {
+    const [, head] = parents;
+    if (head === undefined) return false;
+    const [before, now] = [await compare(place, from, head), await compare(place, expectedTip, head)];
+    if (before === undefined || before.mergeBase !== now?.mergeBase) return false;
+  }
+  return true;
+}
+
+/**
  * The same merges with the same content, on the expected tip: nothing is merged anew, and no branch is needed for it.
  * Once for each tested commit and tip: whoever tries again has to find what may have landed.
  */

@@ -1,7 +1,7 @@
 /** GitHub as a code host, for one organization: its repositories are those of the installations linked to it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrgSlug, RepoKey } from "../../kernel/ids.ts";
-import { type Clock, systemClock } from "../../kernel/time.ts";
+import { type Clock, SECOND_MS, systemClock } from "../../kernel/time.ts";
 import { type BuildRequest, type CodeHost, HostUnavailable } from "../port.ts";
 import { codeownersOf } from "./codeowners.ts";
 import { Answered, type GitHubClient } from "./client.ts";
@@ -67,6 +67,8 @@ export function createGitHubHost(options: GitHubHostOptions): CodeHost {
 
 /** Who is begun together with the first has come by then. */
 const GATHERED_MS = 50;
+/** Then the rest is built at once: nobody waits for as long as he may be at it. */
+const TURNS_MS = 30 * SECOND_MS;
 
 type Waiting = { readonly changes: number; readonly build: () => Promise<void> };
 
@@ -78,7 +80,9 @@ function turns() {
   const waiting = new Map<string, Waiting[]>();
   const serve = async (place: string, all: Waiting[]): Promise<void> => {
     await sleep(GATHERED_MS);
-    for (let next = takeShortest(all); next !== undefined; next = takeShortest(all)) await next.build();
+    const over = sleep(TURNS_MS, undefined, { ref: false });
+    for (let next = takeShortest(all); next !== undefined; next = takeShortest(all))
+      await Promise.race([next.build(), over]);
     waiting.delete(place);
   };
   return <T>({ repo: { owner, name }, changes }: BuildRequest, work: () => Promise<T>): Promise<T> => {

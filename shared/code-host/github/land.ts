@@ -5,7 +5,7 @@
 import { HostUnavailable, type Landed, type LandRequest } from "../port.ts";
 import type { NotLanded } from "../../queue/engine/types.ts";
 import { isBranchName, isObjectName, OWN_BRANCHES } from "../git/names.ts";
-import { carriedOnTip, type Content, contentOfRun, mergedOnTip, type Refusal } from "./contents.ts";
+import { carriedOnTip, comeToTheSame, type Content, contentOfRun, mergedOnTip, type Refusal } from "./contents.ts";
 import { mergePulls } from "./merge-pulls.ts";
 import { MOVED, moveTarget } from "./move.ts";
 import { branchSha, type Commit, compare, hasMerges, type Place, readCommit } from "./place.ts";
@@ -71,12 +71,13 @@ async function contentToLand(place: Place, request: LandRequest, tested: Commit)
   if (found !== undefined && "kind" in found) return found;
   const makesCommits = request.mergeMethod !== "MERGE_COMMIT";
   if (found !== undefined) {
-    const { tree, above } = found;
-    if (makesCommits) return { commit: null, tree };
-    return { commit: found.commit ?? (await carriedOnTip(place, request, above)), tree };
+    const { commit, tree, above } = found;
+    if (commit !== null || (await comeToTheSame(place, above, request.expectedTip)))
+      return { commit: makesCommits ? null : (commit ?? (await carriedOnTip(place, request, above))), tree };
   }
   const onTip = await mergedOnTip(place, request);
   if ("kind" in onTip) return onTip;
+  if (found !== undefined && onTip.tree !== found.tree) return refused("merged onto the target it is something else");
   return makesCommits ? { commit: null, tree: onTip.tree } : onTip;
 }
 

@@ -28,8 +28,10 @@ export type Repeating = {
   readonly attempts: Readonly<Record<string, number>>;
 };
 
-/** One change merged onto one commit, or onto whatever commit holds that tree. */
-export type Step = { readonly parent: CommitSha | TreeSha; readonly head: CommitSha };
+/** A change merged onto whatever holds that tree, and that much of the change's history. */
+export type OntoContent = `${TreeSha}+${CommitSha}`;
+/** One change merged onto one commit, or onto a content. */
+export type Step = { readonly parent: CommitSha | OntoContent; readonly head: CommitSha };
 export type Stepped = { readonly commit: CommitSha; readonly tree: TreeSha };
 
 /** One of GitHub's repositories: its number is for good, the rest is as it was when somebody looked last. */

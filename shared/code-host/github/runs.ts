@@ -66,8 +66,9 @@ const isComplete = ({ required }: GitHubRun, results: readonly Result[]): boolea
 export async function closeRun(place: Place, run: RunId, branch: string): Promise<void> {
   const known = await findClosing(place, run);
   if (known !== undefined && !known.closed) await place.memory.putRun({ ...known, closed: true });
-  if (`refs/heads/${branch}`.startsWith(OWN_BRANCHES)) await removeBranch(place, branch);
+  const isGone = !`refs/heads/${branch}`.startsWith(OWN_BRANCHES) || (await removeBranch(place, branch));
   if (known !== undefined && !known.closed) await cancelWorkflows(place, known.commit);
+  if (!isGone) throw new HostUnavailable(`GitHub does not let ${branch} be removed: a rule of the repository keeps it`);
 }
 
 /** Of two that meet, the one who writes last reads what the other wrote: nothing is left behind. */
