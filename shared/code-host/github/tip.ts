@@ -3,6 +3,7 @@ import { type CommitSha, commitSha, treeSha } from "../../kernel/ids.ts";
 import type { Tip } from "../../queue/engine/types.ts";
 import { CONFIG_FILE, type ConfigRead, parseConfigFile } from "../git/config-file.ts";
 import { isBranchName } from "../git/names.ts";
+import { Answered } from "./client.ts";
 import { commitsBetween, type Place, requireRepository, unless } from "./place.ts";
 
 export async function readTip(
@@ -11,29 +12,37 @@ export async function readTip(
   since: CommitSha | null,
   heads: readonly CommitSha[],
 ): Promise<{ readonly tip: Tip; readonly reached: readonly CommitSha[] } | "MISSING"> {
-  const { ask, at } = place;
-  const found = isBranchName(branch)
-    ? await unless([404], () => ask("GET /repos/{owner}/{repo}/branches/{branch}", { ...at, branch }))
-    : undefined;
+  const found = isBranchName(branch) ? await readBranch(place, branch) : undefined;
   if (found === undefined) {
     await requireRepository(place);
     return "MISSING";
   }
-  const { commit, protection } = found.data;
+  const { commit } = found;
   const sha = commitSha(commit.sha);
-  const classic = protection?.required_status_checks?.contexts ?? [];
   return {
-    tip: await tipOf(place, branch, { sha, tree: treeSha(commit.commit.tree.sha) }, classic),
+    tip: await tipOf(place, branch, { sha, tree: treeSha(commit.commit.tree.sha) }, classicOf(found)),
     reached: await reachedBy(place, sha, since, heads),
   };
 }
 
 /** The tip as it is at a commit that need not be where the branch is now. */
 export async function tipAt(place: Place, branch: string, at: Pick<Tip, "sha" | "tree">): Promise<Tip> {
-  const asked = { ...place.at, branch };
-  const found = await unless([404], () => place.ask("GET /repos/{owner}/{repo}/branches/{branch}", asked));
-  return tipOf(place, branch, at, found?.data.protection?.required_status_checks?.contexts ?? []);
+  return tipOf(place, branch, at, classicOf(await readBranch(place, branch)));
 }
+
+type Branch = Awaited<ReturnType<typeof getBranch>>["data"];
+
+const getBranch = ({ ask, at }: Place, branch: string) =>
+  ask("GET /repos/{owner}/{repo}/branches/{branch}", { ...at, branch });
+
+/** Whoever asks for a branch that was renamed, or for a `master` that is gone, is led to another one: that is not it. */
+async function readBranch(place: Place, branch: string): Promise<Branch | undefined> {
+  const found = await unless([404], () => getBranch(place, branch));
+  return found?.data.name === branch ? found.data : undefined;
+}
+
+const classicOf = (branch: Branch | undefined): readonly string[] =>
+  branch?.protection?.required_status_checks?.contexts ?? [];
 
 async function tipOf(
   place: Place,
@@ -55,11 +64,19 @@ async function tipOf(
 
 const RULES_PER_PAGE = 100;
 
-/** What the rulesets that hold for the branch require. */
+/** How GitHub refuses what the account's plan does not have: rulesets of private repositories are one such thing. */
+const UPGRADE = /upgrade to github/iu;
+
+const hasNoRulesets = (error: unknown): boolean =>
+  error instanceof Answered && (error.status === 404 || (error.status === 403 && UPGRADE.test(error.said)));
+
+/** What the rulesets that hold for the branch require. Any other refusal says nothing of them. */
 async function ruled({ ask, at }: Place, branch: string): Promise<readonly string[]> {
-  const found = await unless([404], () =>
-    ask("GET /repos/{owner}/{repo}/rules/branches/{branch}", { ...at, branch, per_page: RULES_PER_PAGE }),
-  );
+  const asked = { ...at, branch, per_page: RULES_PER_PAGE };
+  const found = await ask("GET /repos/{owner}/{repo}/rules/branches/{branch}", asked).catch((error: unknown) => {
+    if (hasNoRulesets(error)) return undefined;
+    throw error;
+  });
   return (found?.data ?? []).flatMap((rule) =>
     rule.type === "required_status_checks"
       ? (rule.parameters?.required_status_checks ?? []).map((one) => one.context)

@@ -175,6 +175,8 @@ export type Repository = {
   name: string;
   /** Former `owner/name`s, which redirect. */
   readonly formerly: Set<string>;
+  /** Former names of branches, and what they are called. */
+  readonly renamedBranches: Map<string, string>;
   readonly git: Git;
   defaultBranch: string;
   readonly parent: Repository | null;

@@ -62,6 +62,13 @@ export const ok = (body: unknown): Answer => ({ status: 200, body });
 export const created = (body: unknown): Answer => ({ status: 201, body });
 export const noContent: Answer = { status: 204 };
 
+/** To another path of the API. */
+export function redirect(world: World, path: string): Answer {
+  const location = `${world.url}${path}`;
+  const body = { message: "Moved Permanently", url: location, documentation_url: "https://docs.github.com/rest" };
+  return { status: 301, body, headers: { location } };
+}
+
 const PAGE_MOST = 100;
 
 /** One page of a list, with the `Link` header; `wrap` puts the page into GitHub's envelope. */

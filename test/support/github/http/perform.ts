@@ -4,7 +4,7 @@ import { mayReach, requirePermission, tokenOf } from "../auth/tokens.ts";
 import { notifies } from "../shapes/published.ts";
 import { notice } from "../content/notice.ts";
 import { botOf, findRepository, inTurn, type Repository, type World } from "../world.ts";
-import { type Actor, type Answer, type Call, notFound, Refusal, type Route } from "./call.ts";
+import { type Actor, type Answer, type Call, notFound, redirect, Refusal, type Route } from "./call.ts";
 import type { Limits } from "./limits.ts";
 import type { Match } from "./router.ts";
 
@@ -95,7 +95,5 @@ function moved(world: World, name: string, url: URL): Answer {
   const repo: Repository | undefined = world.repositories.find((one) => one.formerly.has(name.toLowerCase()));
   if (repo === undefined) throw notFound();
   const rest = url.pathname.split("/").slice(url.pathname.startsWith("/api/v3/") ? 6 : 4);
-  const location = `${world.url}${["/repositories", repo.id, ...rest].join("/")}${url.search}`;
-  const body = { message: "Moved Permanently", url: location, documentation_url: "https://docs.github.com/rest" };
-  return { status: 301, body, headers: { location } };
+  return redirect(world, `${["/repositories", repo.id, ...rest].join("/")}${url.search}`);
 }

@@ -1,7 +1,7 @@
 /** What owners of repositories and of installations do. */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { requireRepository } from "../content/pulls.ts";
+import { changePull, requireRepository } from "../content/pulls.ts";
 import { notice } from "../content/notice.ts";
 import { emitInstallation, emitInstalled, named } from "../events.ts";
 import { gitIn } from "../git.ts";
@@ -58,6 +58,8 @@ export type Operator = {
   readonly allowMethods: (repository: string, allow: Partial<Repository["allow"]>) => void;
   readonly setRole: (repository: string, login: string, role: Role) => void;
   readonly rename: (repository: string, to: string) => Promise<void>;
+  /** Its protection and the pull requests into it go along. */
+  readonly renameBranch: (repository: string, branch: string, to: string) => Promise<void>;
   readonly transfer: (repository: string, toOwner: string) => Promise<void>;
   readonly deleteRepository: (repository: string) => void;
   /** The installation loses, or gets, a repository. */
@@ -93,6 +95,7 @@ export function createOperator(world: World, manifests: Manifests): Operator {
       repositoryOf(name).roles.set(login.toLowerCase(), role);
     },
     rename: (name, to) => move(world, repositoryOf(name), { name: to }),
+    renameBranch: (name, branch, to) => renameBranch(world, repositoryOf(name), branch, to),
     transfer: (name, owner) => move(world, repositoryOf(name), { owner }),
     deleteRepository: (name) => {
       const repo = repositoryOf(name);
@@ -191,6 +194,7 @@ export async function createRepository(
     id,
     name: short,
     formerly: new Set(),
+    renamedBranches: new Map(),
     git,
     defaultBranch,
     parent,
@@ -247,5 +251,21 @@ function move(world: World, repo: Repository, to: { readonly name?: string; read
     world.emit("repository", isRename ? "renamed" : "transferred", repo, { changes }, owner);
     // The former owner's installation does not go along.
     if (!isRename) installationOn(world, repo)?.repositories.delete(repo.id);
+  });
+}
+
+function renameBranch(world: World, repo: Repository, from: string, to: string): Promise<void> {
+  return inTurn(repo, async () => {
+    await repo.git.must(["update-ref", `refs/heads/${to}`, `refs/heads/${from}`]);
+    await notice(world, repo, repo.owner);
+    const into = [...repo.pulls.values()].filter((pull) => pull.state === "open" && pull.base.ref === from);
+    for (const pull of into) await changePull(world, repo, pull, { base: to }, repo.owner);
+    const protection = repo.protections.get(from);
+    if (protection !== undefined) repo.protections.set(to, protection);
+    repo.protections.delete(from);
+    if (repo.defaultBranch === from) repo.defaultBranch = to;
+    repo.renamedBranches.set(from, to);
+    await repo.git.must(["update-ref", "-d", `refs/heads/${from}`]);
+    await notice(world, repo, repo.owner);
   });
 }

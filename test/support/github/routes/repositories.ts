@@ -1,7 +1,17 @@
 /** Repositories, their branches, rules, contents, collaborators and workflow runs. */
 import { commit, log, resolve } from "../content/commits.ts";
 import { tipOf } from "../content/rules.ts";
-import { type Answer, type Needs, notFound, ok, page, Refusal, type RepositoryCall, type Route } from "../http/call.ts";
+import {
+  type Answer,
+  type Needs,
+  notFound,
+  ok,
+  page,
+  redirect,
+  Refusal,
+  type RepositoryCall,
+  type Route,
+} from "../http/call.ts";
 import { installation, user } from "../render/basics.ts";
 import { commitShape } from "../render/commits.ts";
 import { api, fullRepository, html } from "../render/repository.ts";
@@ -20,8 +30,17 @@ const branchOf = (call: RepositoryCall): { readonly name: string; readonly sha: 
   return { name, sha };
 };
 
+/** Where GitHub leads whoever asks for a branch that was renamed, or for a `master` that is not there. */
+function movedTo({ repo, params }: RepositoryCall): string | undefined {
+  const name = params["branch"] ?? "";
+  const to = repo.renamedBranches.get(name) ?? (name === "master" ? repo.defaultBranch : undefined);
+  return to === undefined || tipOf(repo, name) !== undefined || tipOf(repo, to) === undefined ? undefined : to;
+}
+
 async function branch(call: RepositoryCall): Promise<Answer> {
   const { world, repo } = call;
+  const to = movedTo(call);
+  if (to !== undefined) return redirect(world, `/repositories/${repo.id}/branches/${encodeURIComponent(to)}`);
   const { name, sha } = branchOf(call);
   const protection = repo.protections.get(name);
   const url = api(world, repo, `/branches/${encodeURIComponent(name)}`);
