@@ -21,8 +21,17 @@ const asking = queueRef.extend({ pr: z.looseObject({ number: prNumber, sha }) })
 type Spoken = { readonly number: number; readonly sha: string };
 
 const REMEMBERED_MS = 30 * SECOND_MS;
-/** Wrong ones of one account in a minute: whoever is right is asked about all the same until then. */
-const REFUSALS_MAX = 10;
+
+/**
+ * Wrong ones in a minute: by one address about one account, by all addresses about it, and beyond that by addresses that
+ * were not wrong yet. So nobody shuts others out from one address, and together they take at most 30 questions, of two
+ * reads each, of what GitHub lets an account's people and forks read. Given up: whoever has a dozen addresses shuts out
+ * the rest for that minute, since without an end they would use up all of it, and the forks' part with it; those who
+ * share an address, as behind a proxy, share its part; and each process counts for itself.
+ */
+const OF_ADDRESS_MAX = 10;
+const OF_ACCOUNT_MAX = 20;
+const KEPT_FOR_OTHERS = 10;
 
 export const forkDoor =
   (app: () => App): ForkDoor =>
@@ -34,8 +43,8 @@ export const forkDoor =
   };
 
 /** The principal, or why there is none. */
-async function judge(app: App, { run, body }: ForkAsks): Promise<Principal | string> {
-  const read = asking.safeParse(body);
+async function judge(app: App, asks: ForkAsks): Promise<Principal | string> {
+  const read = asking.safeParse(asks.body);
   if (!read.success) return "its body names no queue, or no whole commit as pr.sha";
   const { repo: named, targetBranch: branch, pr } = read.data;
   const repo = repoKey(named);
@@ -43,23 +52,32 @@ async function judge(app: App, { run, body }: ForkAsks): Promise<Principal | str
   if (installation === undefined) return "the account is not linked";
   const key: QueueKey = { org: installation.org, repo, branch };
   if ((await app.queues.find(key)) === undefined) return "there is no such queue";
-  const why = await remembered(app, key, run, pr);
-  return why ?? principalOf(installation.org, run);
+  const why = await remembered(app, key, asks, pr);
+  return why ?? principalOf(installation.org, asks.run);
 }
 
 /** Undefined: it is right, which is asked anew each time, since a run ends. */
-async function remembered(app: App, key: QueueKey, run: number, pr: Spoken): Promise<string | undefined> {
+async function remembered(app: App, key: QueueKey, asks: ForkAsks, pr: Spoken): Promise<string | undefined> {
   const { refusals, clock } = app;
+  const { run, address } = asks;
   const { host, owner, name } = key.repo;
-  const [one, all] = [`${host}/${owner}/${name} ${run} ${pr.number} ${pr.sha}`, `${host}/${owner}`];
+  const one = `${host}/${owner}/${name} ${run} ${pr.number} ${pr.sha}`;
+  const [all, own] = [`${host}/${owner}`, `${host}/${owner} ${address}`];
   const known = refusals.of(one, clock());
   if (known !== undefined) return `${known} (as seconds ago)`;
-  if (refusals.count(all, clock()) >= REFUSALS_MAX) return "too many of this account were wrong in the last minute";
-  const asked = refusals.begin(all, later(clock(), MINUTE_MS));
+  const many = tooMany(refusals.count(own, clock()), refusals.count(all, clock()));
+  if (many !== undefined) return `too many ${many} were wrong in the last minute`;
+  const questions = [all, own].map((group) => refusals.begin(group, later(clock(), MINUTE_MS)));
   const why = await wrongOf(app, key, run, pr);
-  if (why === undefined) asked.right();
+  if (why === undefined) for (const question of questions) question.right();
   else refusals.keep(one, why, later(clock(), REMEMBERED_MS));
   return why;
+}
+
+function tooMany(ofAddress: number, ofAccount: number): string | undefined {
+  if (ofAddress >= OF_ADDRESS_MAX) return "from this address";
+  const most = ofAddress === 0 ? OF_ACCOUNT_MAX + KEPT_FOR_OTHERS : OF_ACCOUNT_MAX;
+  return ofAccount >= most ? "of this account" : undefined;
 }
 
 async function wrongOf({ hosts }: App, { org, repo }: QueueKey, run: number, pr: Spoken): Promise<string | undefined> {

@@ -17,11 +17,13 @@ const KEPT_MAX = 10_000;
 export function createRefusals(): Refusals {
   const known = new Map<string, { readonly why: string; readonly until: EpochMs }>();
   const groups = new Map<string, Set<{ readonly until: EpochMs }>>();
-  /** Groups are accounts that are linked: few. */
+  /** Strangers decide which groups there are, too; of those that are counted there are few, and the others go. */
   const counted = (group: string, now: EpochMs): number => {
-    const of = groups.get(group) ?? new Set();
-    for (const one of of) if (one.until <= now) of.delete(one);
-    return of.size;
+    for (const [name, of] of groups) {
+      for (const one of of) if (one.until <= now) of.delete(one);
+      if (of.size === 0) groups.delete(name);
+    }
+    return groups.get(group)?.size ?? 0;
   };
   return {
     of: (one, now) => {

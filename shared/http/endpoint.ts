@@ -14,7 +14,7 @@ import { faultAnswer } from "./answer.ts";
 import { authorise, NO_TOKEN } from "./authorise.ts";
 import type { Principal } from "./authorizer-answer.ts";
 import { bodyFile, bodyText, signedBytes } from "./body.ts";
-import { type Answer, type ApiEvent, type ApiHandler, requestIdOf } from "./event.ts";
+import { type Answer, addressOf, type ApiEvent, type ApiHandler, requestIdOf } from "./event.ts";
 import { type ForkDoor, isFork, NOT_A_FORK, runOf } from "./fork.ts";
 import { type AnyPorts, type AnyRun, performer } from "./perform.ts";
 import type { EndpointPorts, OpenPorts, OpenRoute, Run, TokenRoute } from "./use-case.ts";
@@ -89,8 +89,9 @@ const SERVER_FAULT = 500;
 
 async function letIn(fork: ForkDoor, event: ApiEvent): Promise<Principal | undefined> {
   const run = runOf(event);
+  if (run === undefined) return undefined;
   // The parser has put the body's value in the place of its text.
-  return run === undefined ? undefined : fork({ run, body: event.body, requestId: requestIdOf(event) });
+  return fork({ run, body: event.body, requestId: requestIdOf(event), address: addressOf(event) });
 }
 
 const NO_FILE = new Uint8Array();

@@ -16,4 +16,7 @@ export type ApiHandler = (event: ApiEvent, context: Context) => Promise<Answer>;
 /** Header names arrive in lower case in this format. */
 export const header = (event: ApiEvent, name: string): string | undefined => event.headers[name];
 
+/** Of whoever is connected, which may be a proxy: what it says of others is not believed. */
+export const addressOf = (event: ApiEvent): string => event.requestContext.http.sourceIp;
+
 export const requestIdOf = (event: ApiEvent): string => event.requestContext.requestId;

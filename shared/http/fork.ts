@@ -7,7 +7,13 @@ import { type ApiEvent, header } from "./event.ts";
 export const RUN_HEADER = "x-forked-workflow-run-id";
 
 /** What is asked, before anybody has judged any of it. */
-export type ForkAsks = { readonly run: number; readonly body: unknown; readonly requestId: string };
+export type ForkAsks = {
+  readonly run: number;
+  readonly body: unknown;
+  readonly requestId: string;
+  /** From where, as whoever took the request in sees it. */
+  readonly address: string;
+};
 
 /** Undefined for whatever is not right. */
 export type ForkDoor = (asked: ForkAsks) => Promise<Principal | undefined>;
