@@ -101,7 +101,10 @@ export type People = {
   }>;
   readonly pull: (repo: RepoKey, prNumber: number) => Promise<Pull | "NOT_FOUND">;
   /** Open pull requests that changed since, newest change first; a bounded number. */
-  readonly pullsSince: (repo: RepoKey, since: EpochMs) => Promise<readonly Pull[]>;
+  readonly pullsSince: (
+    repo: RepoKey,
+    since: EpochMs,
+  ) => Promise<{ readonly pulls: readonly Pull[]; readonly isAll: boolean }>;
   /** Null where none is known, which may be because the host is behind. */
   readonly labelled: (repo: RepoKey, prNumber: number, label: string) => Promise<Labelled | null>;
   readonly rightOf: (repo: RepoKey, login: string) => Promise<Right>;

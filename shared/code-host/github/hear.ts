@@ -8,6 +8,8 @@ import { type Ends, isFromFork, readPull } from "./pull-request.ts";
 
 const PAGE = 100;
 const PAGES_MAX = 3;
+/** They are told newest first: what is beyond is not told at the next look either. */
+const PULL_PAGES_MAX = 10;
 /** Most of a pull request's life is not about labels. */
 const EVENT_PAGES_MAX = 20;
 
@@ -94,9 +96,9 @@ const aboutOf = ({ number, base, head, user, labels, updated_at: changed }: Told
   changedAt: at(changed),
 });
 
-export async function readPullsSince({ spare, at: where }: Place, since: EpochMs): Promise<readonly Pull[]> {
+export async function readPullsSince({ spare, at: where }: Place, since: EpochMs): ReturnType<People["pullsSince"]> {
   const pulls: Pull[] = [];
-  for (let page = 1; page <= PAGES_MAX; page += 1) {
+  for (let page = 1; page <= PULL_PAGES_MAX; page += 1) {
     const { data } = await spare("GET /repos/{owner}/{repo}/pulls", {
       ...where,
       state: "open",
@@ -106,12 +108,12 @@ export async function readPullsSince({ spare, at: where }: Place, since: EpochMs
       page,
     });
     for (const one of data) {
-      if (at(one.updated_at) < since) return pulls;
+      if (at(one.updated_at) < since) return { pulls, isAll: true };
       pulls.push({ ...aboutOf(one), state: "OPEN" });
     }
-    if (data.length < PAGE) return pulls;
+    if (data.length < PAGE) return { pulls, isAll: true };
   }
-  return pulls;
+  return { pulls, isAll: false };
 }
 
 const LAST = /[?&]page=(?<page>\d+)[^>]*>; rel="last"/u;

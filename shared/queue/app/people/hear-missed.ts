@@ -92,7 +92,13 @@ async function hearComments(on: Looking, since: EpochMs): Promise<EpochMs> {
 /** A pull request that carries the label, or did when it was submitted, and that changed since the last look. */
 async function hearLabels(on: Looking, records: readonly QueueRecord[], since: EpochMs): Promise<EpochMs> {
   const { app, people, org, repo } = on;
-  const pulls = await people.pullsSince(repo, since);
+  const { pulls, isAll } = await people.pullsSince(repo, since);
+  if (!isAll)
+    app.log.warn("more pull requests changed than are looked at: labels of those that changed first are not heard", {
+      org,
+      repository: `${repo.owner}/${repo.name}`,
+      looked: pulls.length,
+    });
   const ours = [...new Set(records.map(({ config }) => config.settings.enqueueingLabel))];
   // Hosts tell seconds: in one of them a label can come and go.
   const stateOf = ({ labels, changedAt }: Pull): string =>
