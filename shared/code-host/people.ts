@@ -3,13 +3,15 @@
  * of bare repositories has no such pages. Nothing here decides what lands; all of it may come late, or be left out while
  * the host wants fewer calls.
  */
-import type { CommitSha, RepoKey, RunId } from "../kernel/ids.ts";
+import type { CommitSha, EntryId, RepoKey, RunId } from "../kernel/ids.ts";
 import type { EpochMs } from "../kernel/time.ts";
 
 /** All that a pull request's page is to show of one queue. What it shows already costs no call that writes. */
 export type Page = {
   /** Of the queue: a pull request in two queues has two comments and two checks. */
   readonly branch: string;
+  /** That it tells of. Labels are set for each, also where it wants those of the one before. Absent: there is none. */
+  readonly submission?: EntryId | undefined;
   readonly headSha: CommitSha | null;
   /** In the host's markdown. Null: none is made, and one that is there stays as it is. */
   readonly comment: string | null;
@@ -75,7 +77,7 @@ export type Right = (typeof RIGHTS)[number];
 export type People = {
   /**
    * Makes one pull request's page so. The page is asked for when nobody else is at it, so that the last word is the
-   * newest. Answers what the host refuses, in words: trying that again is in vain until the page is another.
+   * newest. Answers what the host refuses, in words: that is not tried again for an hour, unless the page is another.
    */
   readonly show: (
     repo: RepoKey,

@@ -30,9 +30,12 @@ export class NotConnected extends HostUnavailable {}
 /** What was asked for can wait, and has to until then: others need what is left of the host's limits. */
 export class NotNow extends HostUnavailable {
   readonly until: EpochMs;
-  constructor(message: string, until: EpochMs) {
+  /** The host is to be asked for nothing at all until then. False: something else may be asked for. */
+  readonly isForAll: boolean;
+  constructor(message: string, until: EpochMs, isForAll = false) {
     super(message);
     this.until = until;
+    this.isForAll = isForAll;
   }
 }
 

@@ -8,6 +8,7 @@ import { type Clock, DAY_MS, later, MINUTE_MS, SECOND_MS } from "../kernel/time.
 import type { Table } from "./client.ts";
 import { unlessRefused } from "./conditional.ts";
 import { keys } from "./keys.ts";
+import { time } from "./shapes.ts";
 import { versioned } from "./versions.ts";
 
 const refused = z.object({
@@ -15,6 +16,13 @@ const refused = z.object({
   answer: z.string().optional(),
   check: z.string().optional(),
   labels: z.string().optional(),
+});
+
+const refusedAt = z.object({
+  comment: time.optional(),
+  answer: time.optional(),
+  check: time.optional(),
+  labels: time.optional(),
 });
 
 const shape = versioned(
@@ -31,6 +39,7 @@ const shape = versioned(
         labels: z.string().nullable(),
         answer: z.string().nullable(),
         refused,
+        refusedAt: refusedAt.optional(),
       })
       .optional(),
   }),

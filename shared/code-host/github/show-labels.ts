@@ -7,13 +7,20 @@ import type { PageOf } from "./show-port.ts";
 const COLOUR = "bfd4f2";
 const DESCRIPTION = "Set by Mainline's merge queue";
 
+type Labelled = Pick<Page, "submission" | "labels">;
+
+/** People may put labels on and take them off between two submissions that want the same ones. */
+export const digestOfLabels = ({ submission, labels }: Labelled): string => digestOf([submission ?? null, labels]);
+
 /** What is shown now; undefined where there is nothing to do. */
-export async function showLabels(showing: Showing, page: PageOf, labels: Page["labels"]): Promise<string | undefined> {
-  const digest = digestOf(labels);
+export async function showLabels(showing: Showing, of: PageOf, page: Labelled): Promise<string | undefined> {
+  const { labels } = page;
+  const digest = digestOfLabels(page);
   if (labels.of.length === 0 || showing.shown.labels === digest) return undefined;
-  const carried = await labelsOn(showing, page);
-  for (const name of labels.on) if (!has(carried, name)) await add(showing, page, name);
-  for (const name of carried) if (has(labels.of, name) && !has(labels.on, name)) await remove(showing, page, name);
+  const carried = await labelsOn(showing, of);
+  // What creates nothing comes first: it may be done where the rest is put off.
+  for (const name of carried) if (has(labels.of, name) && !has(labels.on, name)) await remove(showing, of, name);
+  for (const name of labels.on) if (!has(carried, name)) await add(showing, of, name);
   return digest;
 }
 

@@ -1,5 +1,6 @@
 /** What is kept of the pages that were shown on GitHub. What is lost is found again there, or made again. */
 import type { RepoKey } from "../../kernel/ids.ts";
+import type { EpochMs } from "../../kernel/time.ts";
 
 export type CommentShown = {
   readonly id: number;
@@ -25,6 +26,8 @@ export type PageShown = {
   /** The key of the answer that was given last. */
   readonly answer: string | null;
   readonly refused: { readonly [Of in Part]?: string | undefined };
+  /** When each was refused last. What has no time was refused long ago. */
+  readonly refusedAt?: { readonly [Of in Part]?: EpochMs | undefined } | undefined;
 };
 
 export type PageOf = { readonly repo: RepoKey; readonly prNumber: number; readonly branch: string };

@@ -98,6 +98,7 @@ function refusal(until: EpochMs, waitUntil: EpochMs, isSpare: boolean): HostUnav
     return new NotNow(
       isTold ? `${what} until ${at}` : `what is left of GitHub's limits is kept for the queue until ${at}`,
       until,
+      isTold,
     );
   return new HostUnavailable(`${what} until ${at}`);
 }

@@ -57,6 +57,29 @@ describe("the label", () => {
     expect((await rig.entry(number))?.id).not.toBe(first?.id);
   });
 
+  test("comes off each time that a submission has ended, and not when somebody puts it on between two", async () => {
+    const number = await rig.change();
+    const carried = () => rig.twin.labels(NAME, number);
+    for (const round of [1, 2, 3]) {
+      await rig.labels(number);
+      await rig.advances();
+      await rig.performs("show");
+      expect([round, carried()]).toEqual([round, ["merge-queue"]]);
+      await rig.says(number, "/cancel");
+      await rig.advances();
+      await rig.performs("show");
+      expect([round, carried()]).toEqual([round, []]);
+    }
+    await rig.twin.label(NAME, number, "merge-queue", "write");
+    await rig.says(number, "/why");
+    expect(await rig.performs("show")).toBeGreaterThan(0);
+    expect(rig.twin.comments(NAME, number).some((one) => one.body.startsWith("<!-- mainline-answer:"))).toBe(true);
+    expect(carried()).toEqual(["merge-queue"]);
+    await rig.hinted({ kind: "LABEL", prNumber: number, label: "merge-queue" });
+    await rig.performs("hear");
+    expect(await isQueued(number)).toBe(true);
+  });
+
   test("taken off does not cancel what a command submitted", async () => {
     const number = await rig.change();
     await rig.says(number, "/merge");

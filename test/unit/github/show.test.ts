@@ -6,7 +6,7 @@ import { markerOf } from "../../../shared/code-host/github/show-comment.ts";
 import type { PageHeld, ShownStore } from "../../../shared/code-host/github/show-port.ts";
 import type { CheckShown, Page, People } from "../../../shared/code-host/people.ts";
 import { HostUnavailable } from "../../../shared/code-host/port.ts";
-import { commitSha, orgSlug } from "../../../shared/kernel/ids.ts";
+import { commitSha, entryId, orgSlug } from "../../../shared/kernel/ids.ts";
 import { type EpochMs, later, systemClock } from "../../../shared/kernel/time.ts";
 import { githubMemory } from "../../../shared/table/github-memory.ts";
 import { githubShown } from "../../../shared/table/github-shown.ts";
@@ -286,6 +286,27 @@ describe("labels", () => {
     await show(off);
     expect(carried()).toEqual(["queue it"]);
   });
+
+  test("are set for each submission, also where it wants the same as the one before", async () => {
+    const ended = (id: string) =>
+      page({ submission: entryId(id), comment: null, check: null, labels: { of: ["queue it"], on: [] } });
+    for (const id of ["e1", "e2"]) {
+      await twin.label(NAME, number, "queue it");
+      await show(ended(id));
+      expect([id, carried()]).toEqual([id, []]);
+    }
+    await twin.label(NAME, number, "queue it");
+    await show(ended("e2"));
+    expect(carried()).toEqual(["queue it"]);
+  });
+
+  test("of which GitHub refused one are what is wanted then, also where that is what was shown before", async () => {
+    await show(labelled("merge-queue: testing"));
+    twin.faults.fail(1, 403, /^POST .*issues\/\d+\/labels$/u, "No");
+    expect(await show(labelled("merge-queue: merged"))).toEqual([expect.stringContaining("labels: GitHub answered")]);
+    await show(labelled("merge-queue: testing"));
+    expect(carried()).toEqual(["merge-queue: testing"]);
+  });
 });
 
 describe("a GitHub that refuses", () => {
@@ -302,6 +323,48 @@ describe("a GitHub that refuses", () => {
       expect(comments()).toEqual([`${markerOf("main")}\nAnother`]);
     },
   );
+
+  const HOUR_MS = 3_600_000;
+
+  test("is asked for the same again after an hour, and then after another", async () => {
+    twin.faults.fail(2, 403, /^POST .*\/comments$/u, "No");
+    expect(await show(page())).toHaveLength(1);
+    ahead += HOUR_MS - 30_000;
+    expect(await show(page())).toEqual([]);
+    ahead += 30_000;
+    expect(await show(page())).toHaveLength(1);
+    ahead += HOUR_MS - 30_000;
+    expect(await show(page())).toEqual([]);
+    expect(comments()).toEqual([]);
+    ahead += 30_000;
+    expect(await show(page())).toEqual([]);
+    expect(comments()).toEqual([`${markerOf("main")}\nHello`]);
+  });
+
+  test("is asked again where it did not say when it refused, as older items do not", async () => {
+    twin.faults.fail(1, 403, /^POST .*\/comments$/u, "No");
+    await show(page());
+    const held = await pages.hold({ repo: REPO, prNumber: number, branch: "main" });
+    if (held === undefined) throw new Error("somebody is at it");
+    const { refusedAt: _, ...older } = held.shown;
+    await held.keep(older);
+    await held.free();
+    await show(page());
+    expect(comments()).toEqual([`${markerOf("main")}\nHello`]);
+  });
+
+  test.each([
+    ["comment", (text: string) => page({ comment: text }), /^POST .*\/comments$/u],
+    ["check", (text: string) => page({ check: checkIn("QUEUED", text) }), /^POST .*\/check-runs$/u],
+    ["labels", (text: string) => page({ labels: { of: ["x", "y"], on: [text] } }), /^POST .*issues\/\d+\/labels$/u],
+  ])("the %s is asked for again once another was taken", async (name, having, call) => {
+    twin.faults.fail(1, 403, call, "No");
+    expect(await show(having("x"))).toEqual([expect.stringContaining(`${name}: GitHub answered 403`)]);
+    await show(having("y"));
+    await show(having("x"));
+    const seen = JSON.stringify([comments(), twin.checkRuns(NAME, head()), twin.labels(NAME, number)]);
+    expect(seen).toMatch({ comment: /\\nx"/u, check: /"title":"x"/u, labels: /\["x"\]\]$/u }[name] ?? /never/u);
+  });
 
   test("for want of a right names the right", async () => {
     twin.setPermissions("acme", { metadata: "read", contents: "write" });

@@ -24,10 +24,11 @@ const MOVES_MAX = 8;
 
 export function pageOf(shown: Shown): Page {
   const { branch, settings, told } = shown;
-  const { headSha } = told.entry;
+  const { id: submission, headSha } = told.entry;
   const comment = settings.commentsEnabled ? commentOf(shown) : null;
   return {
     branch,
+    submission,
     headSha,
     comment,
     check: settings.statusCheckEnabled ? checkOf(shown) : null,

@@ -1,6 +1,6 @@
 /** Shows people where their pull requests are. */
 import type { Page, People } from "../../../code-host/people.ts";
-import { type CodeHost, HostUnavailable } from "../../../code-host/port.ts";
+import { type CodeHost, HostUnavailable, NotNow } from "../../../code-host/port.ts";
 import { type QueueKey, queueLabel, type RunId } from "../../../kernel/ids.ts";
 import { later, SECOND_MS } from "../../../kernel/time.ts";
 import type { Entry } from "../../engine/types.ts";
@@ -20,14 +20,29 @@ export async function show(app: QueueApp, host: CodeHost, key: QueueKey, effect:
   if (people === undefined) return;
   const until = later(app.clock(), SHOWN_IN_MS);
   const left = [...effect.prNumbers];
+  const putOff: NotNow[] = [];
   const worker = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       if (app.clock() >= until) throw new HostUnavailable("showing the others takes long");
-      await showOne(app, people, key, effect, next);
+      const late = await unlessPutOff(() => showOne(app, people, key, effect, next));
+      if (late !== undefined) putOff.push(late);
     }
   };
   const done = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
   for (const one of done) if (one.status === "rejected") throw one.reason;
+  const [first] = putOff.toSorted((a, b) => a.until - b.until);
+  if (first !== undefined) throw first;
+}
+
+/** Where one page has to wait, others may want what can be done at once. */
+async function unlessPutOff(work: () => Promise<void>): Promise<NotNow | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof NotNow && !error.isForAll) return error;
+    throw error;
+  }
 }
 
 async function showOne(app: QueueApp, people: People, key: QueueKey, effect: Show, prNumber: number): Promise<void> {
