@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HostUnavailable } from "../../../shared/code-host/port.ts";
 import { runId } from "../../../shared/kernel/ids.ts";
+import type { MergeMethod } from "../../../shared/queue/engine/types.ts";
 import { startTable, type TestTable } from "../../support/table.ts";
 import { built, type Hosted, hosted, landingOf, NAME } from "./hosted.ts";
 
@@ -73,45 +74,37 @@ describe("two attempts at one thing", () => {
   });
 });
 
-test("what was reverted on the target does not come back with what was merged before it landed", async () => {
-  const { twin, host } = on;
-  const one = await on.open("one", { "b.txt": "b\n" });
-  await twin.push(NAME, "two", { on: twin.pull(NAME, one).head.sha, files: { "c.txt": "c\n" } });
-  const two = await twin.openPullRequest(NAME, { head: "two", base: "main" });
-  const begun = await on.tip();
-  await built(host, await on.request([two], { branch: `mainline/pr-${two}/q-1` }));
-  const first = await on.request([one], { run: runId("q-2"), branch: `mainline/pr-${one}/q-2` });
-  await host.land(landingOf(first, await built(host, first)));
-  const before = await twin.git(NAME, "rev-parse", `${begun}^{tree}`);
-  const revert = await twin.git(NAME, ...WHO, "commit-tree", before, "-p", await on.tip(), "-m", "Revert one");
-  await twin.git(NAME, "update-ref", "refs/heads/main", revert);
-  await twin.pushed(NAME);
-  const behind = await on.request([two], { run: runId("q-3"), branch: `mainline/pr-${two}/q-3` });
-  expect(await host.land(landingOf(behind, await built(host, behind)))).toMatchObject({ ok: true });
-  expect(await files("main")).toBe("a.txt\nc.txt");
-});
-
-test.each(["MERGE_COMMIT", "SQUASH"] as const)(
-  "what was tested on a content does not land where the same content has more history, by %s",
-  async (mergeMethod) => {
+describe("a target that is what it was, since what landed was reverted", () => {
+  /** `two` contains `one`, and was tested before `one` landed. */
+  async function reverted(mergeMethod: MergeMethod) {
     const { twin, host } = on;
     const one = await on.open("one", { "b.txt": "b\n" });
     await twin.push(NAME, "two", { on: twin.pull(NAME, one).head.sha, files: { "c.txt": "c\n" } });
     const two = await twin.openPullRequest(NAME, { head: "two", base: "main" });
-    const begun = await on.tip();
+    const before = await twin.git(NAME, "rev-parse", `${await on.tip()}^{tree}`);
     const tested = await on.request([two], { branch: `mainline/pr-${two}/q-1`, mergeMethod });
     const made = await built(host, tested);
     const first = await on.request([one], { run: runId("q-2"), branch: `mainline/pr-${one}/q-2` });
     await host.land(landingOf(first, await built(host, first)));
-    const before = await twin.git(NAME, "rev-parse", `${begun}^{tree}`);
     const revert = await twin.git(NAME, ...WHO, "commit-tree", before, "-p", await on.tip(), "-m", "Revert one");
     await twin.git(NAME, "update-ref", "refs/heads/main", revert);
     await twin.pushed(NAME);
-    const late = { ...landingOf(tested, made), expectedTip: await on.tip() };
-    expect(await host.land(late)).toMatchObject({ ok: false, why: { kind: "REFUSED" } });
-    expect(await on.tip()).toBe(revert);
-  },
-);
+    return { two, tested: { ...landingOf(tested, made), expectedTip: await on.tip() } };
+  }
+
+  test("does not get it back with what is tested anew", async () => {
+    const { two } = await reverted("MERGE_COMMIT");
+    const request = await on.request([two], { run: runId("q-3"), branch: `mainline/pr-${two}/q-3` });
+    expect(await on.host.land(landingOf(request, await built(on.host, request)))).toMatchObject({ ok: true });
+    expect(await files("main")).toBe("a.txt\nc.txt");
+  });
+
+  test.each(["MERGE_COMMIT", "SQUASH"] as const)("does not get what was tested before, by %s", async (mergeMethod) => {
+    const { tested } = await reverted(mergeMethod);
+    expect(await on.host.land(tested)).toMatchObject({ ok: false, why: { kind: "REFUSED" } });
+    expect(await on.tip()).toBe(tested.expectedTip);
+  });
+});
 
 describe("what GitHub does not find or not allow", () => {
   test("is no fault of a pull request whose commit is there", async () => {
