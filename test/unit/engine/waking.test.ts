@@ -111,6 +111,23 @@ describe("holds of the service", () => {
   });
 });
 
+describe("a target that was never there", () => {
+  it("is asked for once, and again when somebody says that it moved", () => {
+    const queue = aQueue().submits(1);
+    const missing = () => queue.event({ type: "tip-missing", read: queue.state.tipRead ?? -1, what: "no branch" });
+    expect(queue.state.tipRead).not.toBeNull();
+    missing();
+    expect([queue.state.tip, queue.state.holds.map((hold) => hold.kind)]).toEqual([null, ["TARGET_MISSING"]]);
+    expect([queue.state.tipRead, queue.waits(1).state.tipRead, queue.submits(2).state.tipRead]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+    queue.event({ type: "news", prNumbers: [], tip: { sha: null } });
+    expect(queue.state.tipRead).not.toBeNull();
+  });
+});
+
 describe("facts that may have changed", () => {
   it("are read of those that are there, once", () => {
     const queue = aLanedQueue().opens().submits(1, 2).forgets();
