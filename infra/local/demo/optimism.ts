@@ -3,6 +3,7 @@ import { counted } from "./promises.ts";
 import { runsOf, showRuns, type TestRun } from "./runs.ts";
 import {
   ADA,
+  areMergeable,
   BEN,
   type Evidence,
   explainNow,
@@ -73,6 +74,7 @@ async function play(stage: Stage): Promise<Judge> {
   screen.say("The queue is made: optimistic, a failure waits for 1 successor, and failed checks are not repeated.");
   await client.submit(FLAKED);
   await client.submit(SUCCESSOR);
+  await watch.until("both can be merged", areMergeable(FLAKED, SUCCESSOR));
   screen.say(`#${FLAKED} and #${SUCCESSOR} are tested. The test of #${FLAKED} alone fails, by chance:`);
   screen.say(`whether #${FLAKED} is good, the test of #${SUCCESSOR}, which contains it, will show.`);
   await client.updateQueue({ state: "running" });

@@ -64,6 +64,12 @@ export const CAM: Person = { name: "Cam", email: "cam@example.com" };
 
 export const named = (numbers: readonly number[]): string => numbers.map((number) => `#${number}`).join(", ");
 
+/** The code host has been asked about all of them: who comes in first is then the same on a fast machine and on a busy one. */
+export const areMergeable =
+  (...numbers: readonly number[]) =>
+  (seen: Seen): boolean =>
+    numbers.every((number) => seen.get(number)?.readiness.gitHubMergeability === "MERGEABLE");
+
 export const inState =
   (number: number, ...states: readonly string[]) =>
   (seen: Seen): boolean =>

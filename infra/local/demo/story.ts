@@ -2,7 +2,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { judgeBakery } from "./promises.ts";
 import { BAKERY, PR, RESOLUTION } from "./sample.ts";
-import { explainNow, explainLive, inState, type Judge, type Scene, type Stage, untilAllEnded } from "./scene.ts";
+import {
+  areMergeable,
+  explainNow,
+  explainLive,
+  inState,
+  type Judge,
+  type Scene,
+  type Stage,
+  untilAllEnded,
+} from "./scene.ts";
 import type { Seen } from "./watch.ts";
 
 export type Remembered = {
@@ -38,9 +47,7 @@ async function begin({ client, screen, watch }: Stage): Promise<void> {
   const first = BAKERY.pullRequests.filter(({ number }) => number < PR.urgent);
   screen.say(`${first.length} pull requests are submitted: #1 to #${first.length}.`);
   for (const { number } of first) await client.submit(number);
-  await watch.until("the code host has been asked about all of them", (seen) =>
-    first.every(({ number }) => seen.get(number)?.readiness.gitHubMergeability === "MERGEABLE"),
-  );
+  await watch.until("all of them can be merged", areMergeable(...first.map(({ number }) => number)));
   screen.say("The queue runs.");
   await client.updateQueue({ state: "running" });
 }
