@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, test } from "vitest";
@@ -170,8 +171,8 @@ describe("a sandbox", () => {
         {
           look: [
             `cat ${made.data}/admin-token`,
-            "find / -xdev -name admin-token -print 2>/dev/null",
-            "find / -path '/proc' -prune -o -name 'HEAD' -path '*app.git*' -print 2>/dev/null",
+            "find / -xdev -maxdepth 4 -name admin-token -print 2>/dev/null",
+            `find ${tmpdir()} / -maxdepth 6 \\( -path /proc -o -path /sys -o -path /usr \\) -prune -o -name HEAD -path '*app.git*' -print 2>/dev/null`,
             `ls ${made.data} ${made.data}/repositories/acme/app.git`,
             "cat ~/.npmrc",
             "touch /etc/mainline-was-here /usr/mainline-was-here 2>/dev/null && echo written",
