@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { GitHubTwin } from "../../support/github/twin.ts";
 import { asInstallation, type Client, twin } from "./client.ts";
 
@@ -33,6 +33,7 @@ async function aPullRequest(): Promise<{ name: string; path: string; number: num
 /** What plain git makes of the same merge, in a clone with a work tree. */
 function byGit(path: string, ...commands: readonly (readonly string[])[]): string {
   const clone = mkdtempSync(join(tmpdir(), "mainline-clone-"));
+  onTestFinished(() => rmSync(clone, { recursive: true, force: true }));
   const env = { PATH: process.env["PATH"] ?? "", HOME: clone };
   const git = (args: readonly string[]): string => {
     const who = ["-c", "user.name=x", "-c", "user.email=x@example.com"];
