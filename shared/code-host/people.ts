@@ -102,7 +102,7 @@ export type People = {
     readonly isAll: boolean;
   }>;
   readonly pull: (repo: RepoKey, prNumber: number) => Promise<Pull | "NOT_FOUND">;
-  /** Open pull requests that changed since, newest change first; a bounded number. */
+  /** Open pull requests that changed since, newest change first; not `isAll` where more did than are told at once. */
   readonly pullsSince: (
     repo: RepoKey,
     since: EpochMs,

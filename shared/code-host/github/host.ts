@@ -1,8 +1,7 @@
 /** GitHub as a code host, for one organization: its repositories are those of the installations linked to it. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { OrgSlug, RepoKey } from "../../kernel/ids.ts";
-import { type Clock, SECOND_MS, systemClock } from "../../kernel/time.ts";
-import { type BuildRequest, type CodeHost, HostUnavailable } from "../port.ts";
+import { type Clock, systemClock } from "../../kernel/time.ts";
+import { type CodeHost, HostUnavailable } from "../port.ts";
 import { codeownersOf } from "./codeowners.ts";
 import { Answered, type GitHubClient } from "./client.ts";
 import { readForkRun } from "./fork.ts";
@@ -16,6 +15,7 @@ import { closeRun, openRun, readRun } from "./runs.ts";
 import type { ShownStore } from "./show-port.ts";
 import { targetsOfPaths } from "./targets.ts";
 import { readTip } from "./tip.ts";
+import { turns } from "./turns.ts";
 import { createWhereabouts } from "./whereabouts.ts";
 
 export type GitHubHostOptions = {
@@ -63,46 +63,6 @@ export function createGitHubHost(options: GitHubHostOptions): CodeHost {
     closeRun: (repo, run, branch) => now(repo, (place) => closeRun(place, run, branch)),
     land: (request) => now(request.repo, (place) => land(place, request)),
   };
-}
-
-/** Who is begun together with the first has come by then. */
-const GATHERED_MS = 50;
-/** Then the rest is built at once: nobody waits for as long as he may be at it. */
-const TURNS_MS = 30 * SECOND_MS;
-
-type Waiting = { readonly changes: number; readonly build: () => Promise<void> };
-
-/**
- * In each repository one run is built at a time, of those that wait the one of the fewest changes: runs that are begun
- * together are merged each onto the one ahead, whose commit it then contains.
- */
-function turns() {
-  const waiting = new Map<string, Waiting[]>();
-  const serve = async (place: string, all: Waiting[]): Promise<void> => {
-    await sleep(GATHERED_MS);
-    const over = sleep(TURNS_MS, undefined, { ref: false });
-    for (let next = takeShortest(all); next !== undefined; next = takeShortest(all))
-      await Promise.race([next.build(), over]);
-    waiting.delete(place);
-  };
-  return <T>({ repo: { owner, name }, changes }: BuildRequest, work: () => Promise<T>): Promise<T> => {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const one = { changes: changes.length, build: () => work().then(resolve, reject) };
-    const place = `${owner}/${name}`;
-    const others = waiting.get(place);
-    if (others === undefined) {
-      const all = [one];
-      waiting.set(place, all);
-      void serve(place, all);
-    } else others.push(one);
-    return promise;
-  };
-}
-
-function takeShortest(all: Waiting[]): Waiting | undefined {
-  const least = Math.min(...all.map((one) => one.changes));
-  const at = all.findIndex((one) => one.changes === least);
-  return at === -1 ? undefined : all.splice(at, 1)[0];
 }
 
 /** Whatever GitHub answers that no verb expects says nothing about the pull request. */
