@@ -182,8 +182,10 @@ export function staledBy(
 }
 
 /**
- * Runs whose failure proves nothing any more: they contain something that landed before it had passed by itself, and
- * lack the successor that proved it. A pass is worth what it was: that successor shares nothing with their group.
+ * Runs whose failure proves nothing any more: they contain something that landed although its own test had failed, and
+ * lack the successor that proved it. A pass is worth what it was: that successor shares nothing with their group. What
+ * landed while its own test was in progress casts no doubt: a change that fails alone and not with its successor is too
+ * rare to test again all that failed with it, and whoever waits for them would wait as long.
  */
 export function doubtedBy(
   state: Pick<QueueState, "runs">,
@@ -191,12 +193,15 @@ export function doubtedBy(
   standing: (run: Run) => Standing,
 ): readonly RunId[] {
   if (landed.length < 2) return [];
-  const passed = new Set([...state.runs.values()].flatMap((run) => (run.phase === "PASSED" ? run.group : [])));
-  const unproven = landed.filter((id) => !passed.has(id));
-  if (unproven.length === 0) return [];
+  const membersWhere = (is: (run: Run) => boolean): ReadonlySet<EntryId> =>
+    new Set([...state.runs.values()].flatMap((run) => (is(run) ? run.group : [])));
+  const passed = membersWhere((run) => run.phase === "PASSED");
+  const failed = membersWhere((run) => run.failure !== null);
+  const doubtful = landed.filter((id) => failed.has(id) && !passed.has(id));
+  if (doubtful.length === 0) return [];
   return runsBeside(state, landed).flatMap((run) => {
     const remaining = remainingOf(run, standing(run));
-    return unproven.some((id) => remaining.includes(id)) && landed.some((id) => !remaining.includes(id))
+    return doubtful.some((id) => remaining.includes(id)) && landed.some((id) => !remaining.includes(id))
       ? [run.id]
       : [];
   });

@@ -157,11 +157,9 @@ function lacksTheMender({ mended, runs }: World, failed: RunId, there: Content):
 const mayBeTwice = ({ state }: Decision, run: Run): boolean =>
   run.kind === "BISECTION" && state.config.settings.optimizationMode === "OFF";
 
-/** It held one that landed before it had passed itself, maybe without the successor that proved it: then its failure proves nothing. */
+/** It held one that landed although it had failed, maybe without the successor that proved it: then its failure proves nothing. */
 const hasEndedInDoubt = ({ movements }: Look["history"], content: Content): boolean =>
-  movements.some(({ landed, unproven }) =>
-    landed?.some(({ id, head }) => unproven.includes(id) && content.includes(head)),
-  );
+  movements.some(({ landed, failed }) => landed?.some(({ id, head }) => failed.includes(id) && content.includes(head)));
 
 /** The same, or different only by what landed and shares no target with what has not. */
 function isSame(state: QueueState, history: Look["history"], a: Content, b: Content): boolean {

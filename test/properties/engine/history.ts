@@ -14,8 +14,8 @@ export type Movement = {
   /** What everybody impacted at that moment, and which of their targets that were. */
   readonly names: ReadonlyMap<EntryId, Names>;
   readonly numbers: ReadonlyMap<EntryId, number | undefined>;
-  /** Which of those that landed had not passed themselves. */
-  readonly unproven: readonly EntryId[];
+  /** Which of those that landed had failed themselves, and not passed. */
+  readonly failed: readonly EntryId[];
 };
 
 export class History {
@@ -30,8 +30,9 @@ export class History {
     const numbers = new Map([...before.entries.values()].map((entry) => [entry.id, entry.lane?.number]));
     const runs = [...before.runs.values()];
     const passed = runs.flatMap((run) => (run.phase === "PASSED" ? run.group : []));
-    const unproven = (before.landing?.group ?? []).filter((id) => !passed.includes(id));
-    const then = { names, numbers, unproven };
+    const broken = runs.flatMap((run) => (run.failure === null ? [] : run.group));
+    const failed = (before.landing?.group ?? []).filter((id) => broken.includes(id) && !passed.includes(id));
+    const then = { names, numbers, failed };
     if (event.type === "landed" && state.totals.landings > before.totals.landings && before.landing !== null) {
       const landed = before.landing.group
         .filter((id) => event.entries.includes(id))

@@ -109,18 +109,30 @@ describe("a run that is older than a landing that overlaps what it holds", () =>
   });
 });
 
-describe("a test that holds what only a successor proved, without that successor", () => {
+describe("a test that holds what failed and what only a successor proved, without that successor", () => {
   // #1 fails alone and passes with #2; #3 was tested on #1, and shares nothing with #2.
-  const cleared = () => {
-    const queue = aLanedQueue(OPTIMISTIC).opens().brings(1, "a b").brings(2, "a").brings(3, "b").builds(1, 2, 3);
-    return queue.passes(2).lands({ tip: aTip("both") });
+  const tested = () => {
+    const queue = aLanedQueue({ ...OPTIMISTIC, pendingFailureDepth: 1 }).opens();
+    return queue.brings(1, "a b").brings(2, "a").brings(3, "b").builds(1, 2, 3);
   };
+  const cleared = () =>
+    tested()
+      .fails(1)
+      .passes(2)
+      .lands({ tip: aTip("both") });
 
   it("is not judged by its failure: it is tested again with both", () => {
     const queue = cleared().forgets().fails(3);
     expect(queue.states()).toEqual({ 1: "MERGED", 2: "MERGED", 3: "PENDING" });
-    expect(queue.effects()).toEqual(["close-run:q-3", "build-run:q-4"]);
+    expect(queue.effects()).toEqual(["close-run:q-3", "build-run:q-6"]);
     expect(queue.builds(3).fails(3).states()).toMatchObject({ 3: "FAILED" });
+  });
+
+  it("fails as any other where what it holds had not failed", () => {
+    const queue = tested()
+      .passes(2)
+      .lands({ tip: aTip("both") });
+    expect(queue.fails(3).states()).toEqual({ 1: "MERGED", 2: "MERGED", 3: "FAILED" });
   });
 
   it("passes as any other", () => {

@@ -102,25 +102,39 @@ describe("a landing leaves stale", () => {
 describe("a landing leaves in doubt", () => {
   const entries = lanes({ 1: [], 2: [1], 3: [1], 4: [] });
   const testing = { phase: "TESTING" } as const;
+  const failed = { phase: "FAILED", failure: { kind: "CHECKS", contexts: ["unit"] } } as const;
 
-  it("a test of what had not passed itself, without the successor that proved it", () => {
-    const runs = [testOf(1, [1], testing), testOf(2, [1, 2]), testOf(3, [1, 3], testing), testOf(4, [4], testing)];
+  it("a test of what had failed itself, without the successor that proved it", () => {
+    const runs = [testOf(1, [1], failed), testOf(2, [1, 2]), testOf(3, [1, 3], testing), testOf(4, [4], testing)];
     expect(doubted(entries, runs, [1, 2], "PARALLEL")).toEqual([3]);
     expect(doubted(lanes({ 1: [], 2: [1], 3: [1], 4: [], 5: [] }), runs, [5, 1, 2], "PARALLEL")).toEqual([3]);
+  });
+
+  it("the same while the failed checks are repeated", () => {
+    const repeating = { ...failed, phase: "REPEATING" } as const;
+    const runs = [testOf(1, [1], repeating), testOf(2, [1, 2]), testOf(3, [1, 3], failed)];
+    expect(doubted(entries, runs, [1, 2], "PARALLEL")).toEqual([3]);
+  });
+
+  it("none where its own test was in progress, or had passed where another had failed", () => {
+    const behind = [testOf(2, [1, 2]), testOf(3, [1, 3], failed)];
+    expect(doubted(entries, [testOf(1, [1], testing), ...behind], [1, 2], "PARALLEL")).toEqual([]);
+    const twice = [testOf(1, [1], failed), testOf(4, [1]), ...behind];
+    expect(doubted(entries, twice, [1, 2], "PARALLEL")).toEqual([]);
   });
 
   it("none where each had passed itself, or one lands alone", () => {
     const runs = [testOf(1, [1]), testOf(2, [1, 2]), testOf(3, [1, 3], testing)];
     expect(doubted(entries, runs, [1, 2], "PARALLEL")).toEqual([]);
-    expect(doubted(entries, [testOf(1, [1], testing), testOf(3, [1, 3], testing)], [1], "PARALLEL")).toEqual([]);
+    expect(doubted(entries, [testOf(1, [1], failed), testOf(3, [1, 3], testing)], [1], "PARALLEL")).toEqual([]);
   });
 
   it("none that holds all of it, or only what had passed", () => {
     const all = lanes({ 1: [], 2: [1], 3: [1, 2] });
-    const runs = [testOf(1, [1], testing), testOf(2, [1, 2]), testOf(3, [1, 2, 3], testing)];
+    const runs = [testOf(1, [1], failed), testOf(2, [1, 2]), testOf(3, [1, 2, 3], testing)];
     expect(doubted(all, runs, [1, 2], "PARALLEL")).toEqual([]);
     const other = lanes({ 1: [], 2: [1], 3: [2] });
-    const behind = [testOf(1, [1], testing), testOf(2, [1, 2]), testOf(3, [2, 3], testing)];
+    const behind = [testOf(1, [1], failed), testOf(2, [1, 2]), testOf(3, [2, 3], testing)];
     expect(doubted(other, behind, [1, 2], "PARALLEL")).toEqual([]);
   });
 });
