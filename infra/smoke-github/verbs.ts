@@ -73,7 +73,7 @@ async function tested(on: Verbs, pr: PullRequest, { run, branch }: Testing): Pro
     date: epochMs(Date.now()),
   };
   const base = await scratch.tip();
-  const merge = { repo, base, changes: [change], mergeMethod: "MERGE_COMMIT" } as const;
+  const merge = { repo, base, changes: [change], mergeMethod: "MERGE_COMMIT", targetBranch: scratch.base } as const;
   const built = await steps.step(
     {
       name: "a testing branch is built, with a draft pull request",
@@ -81,7 +81,7 @@ async function tested(on: Verbs, pr: PullRequest, { run, branch }: Testing): Pro
         "give the App Contents and Workflows: read and write; rules may keep it from making mainline/ branches.",
     },
     async () => {
-      const made = await host.buildRun({ ...merge, run, branch, required: [CHECK], draftInto: scratch.base });
+      const made = await host.buildRun({ ...merge, run, branch, required: [CHECK], opensDraft: true });
       expect(made.ok, made.ok ? "" : JSON.stringify(made.why));
       return [`${branch} at ${made.value.commit.slice(0, 7)}`, made.value];
     },

@@ -48,8 +48,10 @@ export type BuildRequest = {
   readonly mergeMethod: MergeMethod;
   /** Statuses that must come; one that the tested content does not define is reported as FAILURE. */
   readonly required: readonly string[];
-  /** On a host that opens pull requests: opens a draft of the branch into this target, so that its workflows run. */
-  readonly draftInto?: string;
+  /** What it is tested for: the branch into which its changes are to land. */
+  readonly targetBranch: string;
+  /** On a host that opens pull requests: opens a draft into the target, so that the workflows run which it has for them. */
+  readonly opensDraft?: boolean;
 };
 
 export type Built = { readonly commit: CommitSha; readonly tree: TreeSha };

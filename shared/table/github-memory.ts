@@ -25,6 +25,7 @@ const run = versioned(
     commit,
     tree,
     required: z.array(z.string()),
+    sources: z.array(z.object({ context: z.string(), app: z.int() })).default([]),
     pullRequest: z.int().nullable(),
     repeats: z.int(),
     superseded: z.array(superseded),

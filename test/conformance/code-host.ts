@@ -104,6 +104,7 @@ export function codeHostConformance(name: string, makeFixture: () => Promise<Hos
         changes,
         mergeMethod: "MERGE_COMMIT",
         required: ["unit"],
+        targetBranch: "main",
         ...more,
       };
       return { request, answer: await f.host.buildRun(request) };

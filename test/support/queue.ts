@@ -146,6 +146,7 @@ export class ScriptedQueue {
   readonly ended = new Map<number, Entry>();
   readonly outbox: Effect[] = [];
   private readonly untold: Move[] = [];
+  private isWatched = true;
   private unseen: Effect[] = [];
 
   constructor(state: QueueState) {
@@ -165,7 +166,8 @@ export class ScriptedQueue {
   /** One event and one step, even if more is due. */
   once(event: QueueEvent): this {
     const decision = step(this.state, event, this.now);
-    told.push(...breachesOf(this.state, decision, this.now), ...unexplained(decision.state, this.now));
+    if (this.isWatched)
+      told.push(...breachesOf(this.state, decision, this.now), ...unexplained(decision.state, this.now));
     this.state = decision.state;
     this.last = decision;
     this.steps += 1;
@@ -174,6 +176,14 @@ export class ScriptedQueue {
     this.unseen.push(...decision.effects);
     this.outbox.push(...decision.effects);
     return this;
+  }
+
+  /** Makes it long. Its promises are looked at when that is done: each time would take longer than all that follows. */
+  fills(count: number, add: (number: number) => unknown): this {
+    this.isWatched = false;
+    for (let number = 1; number <= count; number += 1) add(number);
+    this.isWatched = true;
+    return this.event({ type: "wake" });
   }
 
   // People

@@ -6,23 +6,24 @@ import type { Place } from "./place.ts";
 
 /** Its number; null where none is wanted, or where there is nothing to show. */
 export async function draftPullRequest(place: Place, request: BuildRequest): Promise<number | null> {
-  const { branch, draftInto } = request;
-  if (draftInto === undefined) return null;
+  const { branch, opensDraft = false } = request;
+  if (!opensDraft) return null;
   try {
-    return await open(place, request, draftInto, true);
+    return await open(place, request, true);
   } catch (error) {
     if (!(error instanceof Answered) || error.status !== 422) throw error;
     // An earlier attempt opened it, and died before it could say so.
     if (/already exists/iu.test(error.said)) return find(place, branch);
     // Some plans have no drafts of private repositories.
-    if (/draft/iu.test(error.said)) return open(place, request, draftInto, false);
+    if (/draft/iu.test(error.said)) return open(place, request, false);
     // The branch contains nothing that the target has not.
     if (/no commits between/iu.test(error.said)) return null;
     throw error;
   }
 }
 
-async function open({ ask, at }: Place, request: BuildRequest, base: string, draft: boolean): Promise<number> {
+async function open({ ask, at }: Place, request: BuildRequest, draft: boolean): Promise<number> {
+  const base = request.targetBranch;
   const numbers = request.changes.map((change) => `#${change.prNumber}`).join(", ");
   const isTip = numbers === "";
   const { data } = await ask("POST /repos/{owner}/{repo}/pulls", {

@@ -5,6 +5,9 @@ import type { CommitSha, OrgSlug, RepoKey, RunId, TreeSha } from "../../kernel/i
 /** Which check run of a name was asked to run again: until another result comes, it has none. */
 export type Superseded = { readonly context: string; readonly id: number; readonly completedAt: string | null };
 
+/** The target requires this status from this App: GitHub calls it the expected source. */
+export type Source = { readonly context: string; readonly app: number };
+
 export type GitHubRun = {
   readonly run: RunId;
   readonly repo: RepoKey;
@@ -12,6 +15,8 @@ export type GitHubRun = {
   readonly commit: CommitSha;
   readonly tree: TreeSha;
   readonly required: readonly string[];
+  /** As it was when the run was built. */
+  readonly sources: readonly Source[];
   /** The draft pull request of the branch. */
   readonly pullRequest: number | null;
   readonly repeats: number;

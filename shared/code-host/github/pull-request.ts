@@ -4,6 +4,7 @@ import type { OwnEvidence, PullRequestFacts } from "../../queue/engine/types.ts"
 import { oneLine } from "../git/names.ts";
 import type { Ask } from "./client.ts";
 import { branchSha, compare, pathsInBoth, type Place, readCommit, requireRepository, unless } from "./place.ts";
+import { expectedSources } from "./required.ts";
 import { resultsOf, shownOf } from "./results.ts";
 
 type Pull = Awaited<ReturnType<typeof readPull>>;
@@ -44,7 +45,8 @@ export async function readPullRequest(
   const isJudged = facts.state === "OPEN" && base.ref === targetBranch && tip !== undefined;
   if (!isJudged) return { ...facts, mergeability: "UNSPECIFIED", judgedOn: null, obstacle: null };
   const judged = await judge(place, pull, tip);
-  const own = judged.mergeability === "NOT_MERGEABLE" ? null : await ownEvidence(place, facts.headSha, tip);
+  const own =
+    judged.mergeability === "NOT_MERGEABLE" ? null : await ownEvidence(place, facts.headSha, tip, targetBranch);
   return { ...facts, ...judged, own };
 }
 
@@ -73,10 +75,15 @@ async function judge(place: Place, pull: Found, tip: CommitSha): Promise<Judged>
 }
 
 /** What CI says of the head itself counts where the head contains the target. */
-async function ownEvidence(place: Place, head: CommitSha, tip: CommitSha): Promise<OwnEvidence | null> {
+async function ownEvidence(
+  place: Place,
+  head: CommitSha,
+  tip: CommitSha,
+  targetBranch: string,
+): Promise<OwnEvidence | null> {
   const compared = await compare(place, tip, head);
   if (compared === undefined || compared.behind > 0) return null;
-  const results = await resultsOf(place, head);
+  const results = await resultsOf(place, head, await expectedSources(place, targetBranch));
   if (results.length === 0) return null;
   const commit = await readCommit(place, head);
   return commit === undefined ? null : { tip, tree: commit.tree, statuses: results.map(shownOf) };

@@ -27,8 +27,8 @@ export async function repeatRun(place: Place, run: RunId, repeat: number, contex
   await place.memory.putRun({ ...noted, repeats: repeat, superseded });
 }
 
-async function checkRunsOf(place: Place, { commit }: GitHubRun, contexts: readonly string[]) {
-  const results = (await resultsOf(place, commit)).filter((one) => contexts.includes(one.context));
+async function checkRunsOf(place: Place, { commit, sources }: GitHubRun, contexts: readonly string[]) {
+  const results = (await resultsOf(place, commit, sources)).filter((one) => contexts.includes(one.context));
   const runs = results.flatMap(({ run, ...result }): CheckRun[] => (run === undefined ? [] : [{ ...result, run }]));
   const missing = contexts.find((context) => !runs.some((one) => one.context === context));
   // A commit status is somebody's word: GitHub cannot ask for it again. The run is built anew then.

@@ -1,11 +1,12 @@
 /**
  * What CI says of a commit: check runs and commit statuses, of each name the newest of either. Where there are both they
- * have to pass both, as for GitHub's own merge button: whoever may write may set a status of any name.
+ * have to pass both, as for GitHub's own merge button: whoever may write may set a status of any name. Where the target
+ * requires a status from a certain App, only what that App says counts; the rest is shown under another name.
  */
 import type { CheckState, StatusCheck } from "../../queue/engine/types.ts";
 import { oneLine } from "../git/names.ts";
-import type { Place } from "./place.ts";
-import type { Superseded } from "./port.ts";
+import { type Place, unless } from "./place.ts";
+import type { Source, Superseded } from "./port.ts";
 
 export type Result = StatusCheck & {
   readonly at: string;
@@ -18,36 +19,48 @@ export type Result = StatusCheck & {
   };
 };
 
+/** `app`: null where nobody asks, or where it is none. */
+type Said = Result & { readonly by: "CHECK" | "STATUS"; readonly app: number | null };
+
 const PER_PAGE = 100;
 const PAGES_MAX = 10;
 
 /** In the order in which the names first came. */
-export async function resultsOf(place: Place, commit: string): Promise<readonly Result[]> {
-  const found = newestOf(await checkRuns(place, commit));
-  for (const [context, status] of newestOf(await commitStatuses(place, commit))) {
-    const check = found.get(context);
-    if (check === undefined || SEVERITY[status.state] > SEVERITY[check.state]) found.set(context, status);
+export async function resultsOf(place: Place, commit: string, sources: readonly Source[]): Promise<readonly Result[]> {
+  const runs = await checkRuns(place, commit);
+  const all = [...runs, ...(await commitStatuses(place, commit, sources))];
+  const contexts = new Map<string, Map<string, Said>>();
+  for (const said of all) {
+    const expected = appsFor(sources, said.context);
+    const isForeign = expected.length > 0 && (said.app === null || !expected.includes(said.app));
+    const one = isForeign ? { ...said, context: `${said.context} (not from the expected source)` } : said;
+    const from = expected.length === 0 || isForeign ? one.by : `${one.app}`;
+    const newest = contexts.get(one.context) ?? new Map<string, Said>();
+    const known = newest.get(from);
+    if (known === undefined || isNewer(one, known)) newest.set(from, one);
+    contexts.set(one.context, newest);
   }
-  return [...found.values()];
+  return [...contexts].map(([context, newest]) => {
+    const { by: _by, app: _app, ...worst } = [...newest.values()].reduce(worse);
+    // Where several Apps have to say it, each has to.
+    const isMissing = appsFor(sources, context).some((app) => !newest.has(`${app}`));
+    return isMissing && worst.state === "SUCCESS" ? { ...worst, state: "PENDING" } : worst;
+  });
 }
+
+const appsFor = (sources: readonly Source[], context: string): readonly number[] =>
+  sources.flatMap((one) => (one.context === context ? [one.app] : []));
 
 const SEVERITY: Readonly<Record<CheckState, number>> = { SUCCESS: 0, PENDING: 1, FAILURE: 2, ERROR: 2 };
 
-function newestOf(all: readonly Result[]): Map<string, Result> {
-  const newest = new Map<string, Result>();
-  for (const one of all) {
-    const known = newest.get(one.context);
-    if (known === undefined || isNewer(one, known)) newest.set(one.context, one);
-  }
-  return newest;
-}
+const worse = (a: Said, b: Said): Said => (SEVERITY[b.state] > SEVERITY[a.state] ? b : a);
 
 /** Two runs of one check may begin within a second: the later one has the greater number. */
 const isNewer = (one: Result, known: Result): boolean =>
   one.run !== undefined && known.run !== undefined ? one.run.id > known.run.id : one.at > known.at;
 
-async function checkRuns({ ask, at, appId }: Place, ref: string): Promise<readonly Result[]> {
-  const all: Result[] = [];
+async function checkRuns({ ask, at, appId }: Place, ref: string): Promise<readonly Said[]> {
+  const all: Said[] = [];
   for (let page = 1; page <= PAGES_MAX; page += 1) {
     const asked = { ...at, ref, filter: "latest", per_page: PER_PAGE, page } as const;
     const { data } = await ask("GET /repos/{owner}/{repo}/commits/{ref}/check-runs", asked);
@@ -66,6 +79,8 @@ async function checkRuns({ ask, at, appId }: Place, ref: string): Promise<readon
           suite: run.check_suite === null ? null : run.check_suite.id,
           completedAt: run.completed_at,
         },
+        by: "CHECK",
+        app: app?.id ?? null,
       });
     }
     if (data.check_runs.length < PER_PAGE) break;
@@ -73,23 +88,65 @@ async function checkRuns({ ask, at, appId }: Place, ref: string): Promise<readon
   return all.toSorted((a, b) => (a.run?.id ?? 0) - (b.run?.id ?? 0));
 }
 
-async function commitStatuses({ ask, at }: Place, ref: string): Promise<readonly Result[]> {
-  const all: Result[] = [];
+async function commitStatuses(place: Place, ref: string, sources: readonly Source[]): Promise<readonly Said[]> {
+  const { ask, at } = place;
+  const all: Said[] = [];
   for (let page = 1; page <= PAGES_MAX; page += 1) {
     const asked = { ...at, ref, per_page: PER_PAGE, page };
     const { data } = await ask("GET /repos/{owner}/{repo}/commits/{ref}/status", asked);
-    for (const { context, state, target_url: url, description, updated_at } of data.statuses)
-      all.push({
-        context,
-        state: STATES[state] ?? "PENDING",
-        url,
-        description: description === null ? null : oneLine(description),
-        at: updated_at,
-      });
+    all.push(...data.statuses.map((one) => statusOf(one, null)));
     if (data.statuses.length < PER_PAGE) break;
+  }
+  // The summary does not say who set them, and has only the newest of a name.
+  const isAsked = ({ context }: { readonly context: string }): boolean => appsFor(sources, context).length > 0;
+  if (!all.some(isAsked)) return all;
+  return [...all.filter((one) => !isAsked(one)), ...(await withApps(place, ref, isAsked))];
+}
+
+/** Each with the App that set it. GitHub lists the newest first. */
+async function withApps(
+  place: Place,
+  ref: string,
+  isAsked: (one: { readonly context: string }) => boolean,
+): Promise<readonly Said[]> {
+  const { ask, at } = place;
+  const all: Said[] = [];
+  const apps = new Map<string, number | null>();
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const asked = { ...at, ref, per_page: PER_PAGE, page };
+    const { data } = await ask("GET /repos/{owner}/{repo}/commits/{ref}/statuses", asked);
+    for (const one of data.filter(isAsked)) {
+      const slug = one.creator?.type === "Bot" ? /^(.+)\[bot\]$/u.exec(one.creator.login)?.[1] : undefined;
+      const app = slug === undefined ? null : (apps.get(slug) ?? (await appCalled(place, slug)));
+      if (slug !== undefined) apps.set(slug, app);
+      all.push(statusOf(one, app));
+    }
+    if (data.length < PER_PAGE) break;
   }
   return all;
 }
+
+/** Null for an App that is not ours to see. */
+const appCalled = async ({ ask }: Place, app_slug: string): Promise<number | null> =>
+  (await unless([403, 404], () => ask("GET /apps/{app_slug}", { app_slug })))?.data?.id ?? null;
+
+type Status = {
+  readonly context: string;
+  readonly state: string;
+  readonly target_url: string | null;
+  readonly description: string | null;
+  readonly updated_at: string;
+};
+
+const statusOf = ({ context, state, target_url, description, updated_at }: Status, app: number | null): Said => ({
+  context,
+  state: STATES[state] ?? "PENDING",
+  url: target_url,
+  description: description === null ? null : oneLine(description),
+  at: updated_at,
+  by: "STATUS",
+  app,
+});
 
 const STATES: Readonly<Record<string, CheckState>> = { success: "SUCCESS", failure: "FAILURE", error: "ERROR" };
 /** As GitHub's own merge button reads them. */

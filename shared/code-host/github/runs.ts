@@ -6,10 +6,11 @@ import { type BuildAnswer, buildOnTip, buildStack, removeBranch } from "./build.
 import { draftPullRequest } from "./draft.ts";
 import { type Place, unless } from "./place.ts";
 import type { GitHubRun } from "./port.ts";
+import { expectedSources } from "./required.ts";
 import { type Result, resultsOf, shownOf, withoutSuperseded } from "./results.ts";
 
 export async function openRun(place: Place, request: BuildRequest): Promise<BuildAnswer> {
-  const { run, branch, required } = request;
+  const { run, branch, required, targetBranch } = request;
   const known = await place.memory.run(run);
   if (known !== undefined) return { ok: true, value: { commit: known.commit, tree: known.tree } };
   if (await place.memory.isBuried(run)) {
@@ -17,13 +18,14 @@ export async function openRun(place: Place, request: BuildRequest): Promise<Buil
     throw new HostUnavailable(`run ${run} was closed before it was built`);
   }
   try {
+    const sources = required.length === 0 ? [] : await expectedSources(place, targetBranch);
     const answer = await build(place, request);
     if (!answer.ok) {
       await removeBranch(place, branch);
       return answer;
     }
     const pullRequest = await draftPullRequest(place, request);
-    const made = { run, repo: place.key, branch, ...answer.value, required, pullRequest };
+    const made = { run, repo: place.key, branch, ...answer.value, required, sources, pullRequest };
     await place.memory.putRun({ ...made, repeats: 0, superseded: [], closed: false });
     return answer;
   } finally {
@@ -32,9 +34,9 @@ export async function openRun(place: Place, request: BuildRequest): Promise<Buil
   }
 }
 
-function build(place: Place, { run, branch, base, changes, draftInto }: BuildRequest): Promise<BuildAnswer> {
+function build(place: Place, { run, branch, base, changes, opensDraft }: BuildRequest): Promise<BuildAnswer> {
   const mark = `Mainline-Run: ${run}`;
-  if (changes.length === 0 && draftInto !== undefined) return buildOnTip(place, { branch, base, mark });
+  if (changes.length === 0 && opensDraft === true) return buildOnTip(place, { branch, base, mark });
   return buildStack(place, { branch, base, changes, mark });
 }
 
@@ -44,7 +46,7 @@ export async function readRun(place: Place, run: RunId): Promise<RunStatuses> {
   const known = await place.memory.run(run);
   if (known === undefined) return gone("GitHub was never asked to build this run");
   if (known.closed) return gone("the run was closed");
-  const all = withoutSuperseded(await resultsOf(place, known.commit), known.superseded);
+  const all = withoutSuperseded(await resultsOf(place, known.commit, known.sources), known.superseded);
   // What is required stands first, in its own order: a check that runs again does not change its place.
   const results = all.toSorted((a, b) => rank(known, a) - rank(known, b));
   return { statuses: results.map(shownOf), complete: isComplete(known, results), repeats: known.repeats, broken: null };

@@ -134,15 +134,15 @@ type Of<T extends Effect["type"]> = Extract<Effect, { type: T }>;
 
 async function build(app: QueueApp, host: CodeHost, key: QueueKey, effect: Of<"build-run">): Promise<QueueEvent> {
   const { run, branch, base, changes, mergeMethod, required } = effect;
-  const request = { run, repo: key.repo, branch, base, changes, mergeMethod, required };
-  const built = await host.buildRun({ ...request, ...(await draftOf(app, host, key)) });
+  const request = { run, repo: key.repo, branch, base, changes, mergeMethod, required, targetBranch: key.branch };
+  const built = await host.buildRun({ ...request, opensDraft: await opensDraft(app, host, key) });
   return built.ok ? { type: "run-built", run, ...built.value } : { type: "run-not-built", run, why: built.why };
 }
 
-async function draftOf(app: QueueApp, host: CodeHost, key: QueueKey): Promise<{ readonly draftInto?: string }> {
-  if (host.opensPullRequests !== true) return {};
+async function opensDraft(app: QueueApp, host: CodeHost, key: QueueKey): Promise<boolean> {
+  if (host.opensPullRequests !== true) return false;
   const record = await app.queues.find(key);
-  return record?.config.settings.createPrsForTestingBranches === true ? { draftInto: key.branch } : {};
+  return record?.config.settings.createPrsForTestingBranches === true;
 }
 
 async function land(host: CodeHost, { repo, branch }: QueueKey, effect: Of<"land">): Promise<QueueEvent> {

@@ -92,6 +92,7 @@ async function onGitHub({ table }: BenchService): Promise<void> {
     branch,
     ...made,
     required: ["unit"],
+    sources: [{ context: "unit", app: 15_368 }],
     pullRequest: 7,
     repeats: 1,
     superseded,

@@ -96,6 +96,7 @@ export async function startGitHubTwin(options: TwinOptions): Promise<GitHubTwin>
     app: createApp(),
     accounts: new Map(),
     repositories: [],
+    apps: new Map(),
     installations: [],
     tokens: new Map(),
     mergeabilityDelayMs: options.mergeabilityDelayMs ?? 20,

@@ -220,6 +220,8 @@ export type World = {
   readonly nextId: () => number;
   readonly app: App;
   readonly accounts: Map<string, Account>;
+  /** Apps other than the one under test, by their slugs: those that have reported something. */
+  readonly apps: Map<string, CheckApp>;
   readonly repositories: Repository[];
   readonly installations: Installation[];
   readonly tokens: Map<string, Token>;

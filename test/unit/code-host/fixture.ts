@@ -109,6 +109,7 @@ export const aBuild = (f: Fixture, run: string, base: CommitSha, more: Partial<B
   changes: [],
   mergeMethod: "MERGE_COMMIT",
   required: [],
+  targetBranch: "main",
   ...more,
 });
 

@@ -136,8 +136,7 @@ describe("one that waits to be tested", () => {
       "behind too many that are undecided",
       () => {
         const queue = aQueue({ concurrency: 60 }).opens();
-        for (let number = 1; number <= 44; number += 1) queue.submits(number);
-        return queue;
+        return queue.fills(44, (number) => queue.submits(number));
       },
       44,
       "44. PR #44 waits to be tested: PR #1, PR #2, PR #3, PR #4, PR #5 and 38 more ahead of it are undecided: a test now would be needed in 2 of 100 cases. (UNDECIDED_PREDECESSORS #1) -> a free testing slot when its turn comes; a more urgent priority moves it forward",

@@ -92,7 +92,7 @@ describe("lanes", () => {
 
   it("are found in a queue of more than thirty-two, to its very end", () => {
     const queue = aLanedQueue({ concurrency: 80 }).opens();
-    for (let number = 1; number <= 70; number += 1) queue.brings(number, number % 35 === 1 ? "x" : `own-${number}`);
+    queue.fills(70, (number) => queue.brings(number, number % 35 === 1 ? "x" : `own-${number}`));
     expect([aheadOf(queue, 36), aheadOf(queue, 70)]).toEqual(["1+36", "70"]);
     queue.brings(71, "x own-33 own-64");
     expect(aheadOf(queue, 71)).toBe("1+33+36+64+71");

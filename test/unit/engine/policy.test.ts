@@ -140,7 +140,7 @@ describe("the likely path", () => {
 
   it("a run behind many that are undecided is not started, however many slots are free", () => {
     const queue = aQueue({ concurrency: 100 }).opens();
-    for (let number = 1; number <= 60; number += 1) queue.submits(number);
+    queue.fills(60, (number) => queue.submits(number));
     const tested = [...queue.state.runs.values()].length;
     expect(tested).toBe(41);
     expect(queue.explains(60).blockers).toMatchObject([{ kind: "UNDECIDED_PREDECESSORS", prNumber: 1 }]);
@@ -148,7 +148,7 @@ describe("the likely path", () => {
 
   it("an urgent one is, whatever is ahead of it", () => {
     const queue = aQueue({ concurrency: 100 }).opens();
-    for (let number = 1; number <= 60; number += 1) queue.submitsUrgently(number);
+    queue.fills(60, (number) => queue.submitsUrgently(number));
     expect(queue.state.runs.size).toBe(60);
   });
 });

@@ -37,25 +37,23 @@ const reported = (queue: ScriptedQueue, number: number, state: "SUCCESS" | "FAIL
 
 const all = (queue: ScriptedQueue): readonly string[] => [...new Set(Object.values(queue.states()))];
 
+function filled(settings: Partial<Settings>, count: number): ScriptedQueue {
+  const queue = aQueue(settings).opens();
+  return queue.fills(count, (number) => queue.submits(number));
+}
+
 /** Formed and being tested. Made once for each of the settings: it takes a while. */
 const made = new Map<string, ScriptedQueue>();
 function tested(change: Partial<Settings> = {}): ScriptedQueue {
   const key = JSON.stringify(change);
-  const first =
-    made.get(key) ??
-    aQueue({ ...BATCHES, ...change })
-      .opens()
-      .submits(...ALL)
-      .builds(1);
+  const first = made.get(key) ?? filled({ ...BATCHES, ...change }, ALL.length).builds(1);
   made.set(key, first);
   return new ScriptedQueue(first.state).after(first.now - START);
 }
 
 describe("a large batch", () => {
   it("forms and is tested in steps that are bounded", () => {
-    const queue = aQueue(BATCHES)
-      .opens()
-      .submits(...numbers(59));
+    const queue = filled(BATCHES, 59);
     const run = queue.submits(60).run(60);
     const event = { type: "run-built", run: run.id, commit: "c" as never, tree: "t" as never } as const;
     expect([run.group.length, largest(queue, event) <= ITEMS_MAX]).toEqual([60, true]);

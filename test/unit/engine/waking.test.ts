@@ -138,7 +138,7 @@ describe("facts that may have changed", () => {
 
   it("are read in steps that are bounded, each once", () => {
     const queue = aQueue({ concurrency: 1 }).opens();
-    for (let number = 1; number <= 90; number += 1) queue.submits(number);
+    queue.fills(90, (number) => queue.submits(number));
     queue.forgets();
     const all = Array.from({ length: 90 }, (_, at) => at + 1);
     queue.once({ type: "news", prNumbers: all, tip: null });

@@ -40,6 +40,7 @@ describe("each operation is answered in the shape that GitHub publishes", () => 
       [app, "POST", `/app/hook/deliveries/${delivery}/attempts`],
       [app, "POST", `/app-manifests/${code}/conversions`],
       [app, "GET", "/repos/acme/app/installation"],
+      [api, "GET", `/apps/${github.app.slug}`],
       [api, "GET", "/installation/repositories"],
       [api, "GET", "/rate_limit"],
     ]);

@@ -79,6 +79,7 @@ export async function hosted(tables: TestTable): Promise<Hosted> {
       changes: numbers.map(changeOf),
       mergeMethod: "MERGE_COMMIT",
       required: [],
+      targetBranch: "main",
       ...more,
     }),
     stop: async () => {

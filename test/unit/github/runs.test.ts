@@ -41,7 +41,7 @@ describe("a run that is closed while it is built", () => {
     ["before its branch is there", /^POST .*git\/refs$/u, "POST /repos/{owner}/{repo}/git/refs"],
     ["before its draft is there", /^POST .*\/pulls$/u, "POST /repos/{owner}/{repo}/pulls"],
   ] as const)("%s leaves neither branch nor draft", async (_when, slow, operation) => {
-    const request = await aRun({ draftInto: "main" });
+    const request = await aRun({ opensDraft: true });
     on.twin.faults.delay(400, slow);
     const building = built(on.host, request).catch((error: unknown) => error);
     await expect.poll(() => on.twin.counts.of(operation), { interval: 5 }).toBe(1);
@@ -53,7 +53,7 @@ describe("a run that is closed while it is built", () => {
   });
 
   test("leaves nothing where its draft cannot be opened either", async () => {
-    const request = await aRun({ draftInto: "main" });
+    const request = await aRun({ opensDraft: true });
     on.twin.faults.delay(400, /^POST .*git\/refs$/u);
     on.twin.faults.fail(1, 502, /^POST .*\/pulls$/u);
     const building = built(on.host, request).catch((error: unknown) => error);
@@ -173,7 +173,7 @@ describe("checks that are to run again", () => {
 describe("a test of the tip", () => {
   test("is a draft pull request as well where drafts are wanted, of a commit that changes nothing", async () => {
     const base = await on.tip();
-    const request = await on.request([], { required: ["unit"], draftInto: "main" });
+    const request = await on.request([], { required: ["unit"], opensDraft: true });
     const { commit, tree } = await built(on.host, request);
     expect(await on.twin.git(NAME, "log", "-1", "--format=%P %T", commit)).toBe(`${base} ${tree}`);
     expect(tree).toBe(await on.twin.git(NAME, "rev-parse", `${base}^{tree}`));
@@ -187,7 +187,7 @@ describe("a test of the tip", () => {
   });
 
   test("that was begun and not finished is taken up again, with the draft that is there", async () => {
-    const request = await on.request([], { required: ["unit"], draftInto: "main" });
+    const request = await on.request([], { required: ["unit"], opensDraft: true });
     on.twin.faults.loseAnswers(1, /^POST .*\/pulls$/u);
     await expect(on.host.buildRun(request)).rejects.toThrow(HostUnavailable);
     const { commit } = await built(on.another(), request);

@@ -5,6 +5,7 @@ import { requireRepository } from "../content/pulls.ts";
 import { emitRun, emitSuite } from "../events.ts";
 import { addRun, addStatus, changeRun } from "../content/reporting.ts";
 import {
+  type Account,
   accountOf,
   type Cancelled,
   type CheckApp,
@@ -34,12 +35,13 @@ export type Ci = {
   ) => Promise<number>;
   /** Somebody pressed "Re-run" at a check run. */
   readonly rerequest: (repository: string, run: number) => Promise<void>;
+  /** By a bot, or by the App that is named. */
   readonly setStatus: (
     repository: string,
     sha: string,
     context: string,
     state: Status["state"],
-    how?: { readonly description?: string },
+    how?: { readonly description?: string; readonly app?: CheckApp },
   ) => Promise<void>;
   /** Every branch that moved, whoever moved it. */
   readonly onPush: (callback: (push: Pushed) => void) => void;
@@ -70,7 +72,7 @@ export function createCi(world: World, news: News): Ci {
     setCheckRun: (name, sha, check, state, how = {}) => {
       const repo = requireRepository(world, name);
       const app = how.app ?? ACTIONS;
-      const sender = accountOf(world, `${app.slug}[bot]`, "Bot");
+      const sender = botOfApp(world, app);
       const wanted = {
         ...stateOf(state),
         ...(how.summary === undefined ? {} : { title: check, summary: how.summary }),
@@ -98,7 +100,7 @@ export function createCi(world: World, news: News): Ci {
     },
     setStatus: (name, sha, context, state, how = {}) => {
       const repo = requireRepository(world, name);
-      const creator = accountOf(world, "ci-bot", "Bot");
+      const creator = how.app === undefined ? accountOf(world, "ci-bot", "Bot") : botOfApp(world, how.app);
       const made = { sha, context, state, creator, description: how.description ?? null, targetUrl: null };
       return inTurn(repo, async () => void (await addStatus(world, repo, made)));
     },
@@ -135,6 +137,11 @@ export function createCi(world: World, news: News): Ci {
       run.conclusion = conclusion;
     },
   };
+}
+
+function botOfApp(world: World, app: CheckApp): Account {
+  world.apps.set(app.slug, app);
+  return accountOf(world, `${app.slug}[bot]`, "Bot");
 }
 
 const stateOf = (state: RunState): Pick<CheckRun, "status"> & { conclusion?: CheckRun["conclusion"] } =>

@@ -113,6 +113,13 @@ function conversion(call: Call, { codes }: Manifests): Answer {
   });
 }
 
+function appCalled({ world, params }: Call): Answer {
+  const slug = params["app_slug"] ?? "";
+  const app = slug === world.app.slug ? ownApp(world.app) : world.apps.get(slug);
+  if (app === undefined) throw notFound();
+  return ok(integration(world, app));
+}
+
 export const appRoutes = (webhooks: Webhooks, limits: Limits, manifests: Manifests): readonly Route[] => [
   ...deliveryRoutes(webhooks),
   { operation: "GET /app", as: "APP", handle: ({ world }) => ok(integration(world, ownApp(world.app))) },
@@ -133,6 +140,7 @@ export const appRoutes = (webhooks: Webhooks, limits: Limits, manifests: Manifes
     as: "ANYBODY",
     handle: (call) => conversion(call, manifests),
   },
+  { operation: "GET /apps/{app_slug}", as: "ANYBODY", handle: appCalled },
   {
     operation: "GET /rate_limit",
     as: "ANYBODY",

@@ -5,6 +5,7 @@ export const OPERATIONS = [
   "GET /app/hook/deliveries/{delivery_id}",
   "POST /app/hook/deliveries/{delivery_id}/attempts",
   "POST /app-manifests/{code}/conversions",
+  "GET /apps/{app_slug}",
   "GET /app/installations",
   "GET /app/installations/{installation_id}",
   "POST /app/installations/{installation_id}/access_tokens",
