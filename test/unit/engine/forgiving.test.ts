@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { runId } from "../../../shared/kernel/ids.ts";
 import { MINUTE_MS } from "../../../shared/kernel/time.ts";
 import type { Settings } from "../../../shared/queue/engine/types.ts";
-import { type ScriptedQueue, testing } from "../../support/queue.ts";
+import { aQueue, type ScriptedQueue, testing } from "../../support/queue.ts";
 import { keepsPromises } from "./promises.ts";
 
 afterEach(keepsPromises);
@@ -36,6 +37,50 @@ describe("a failure in a queue that forgives", () => {
     expect(queue.lands().states()).toEqual({ 1: "MERGED" });
   });
 
+  it("names up to three tests, each once", () => {
+    const queue = testing([1], FORGIVING).reports(1, { unit: "FAILURE" });
+    answers(queue, ["a", "b", "a", "c"]);
+    expect(queue.run(1).statuses[0]?.description).toBe("forgiven: only quarantined tests failed (a, b, c)");
+  });
+
+  it("of two checks, of which one is forgiven, is repeated as a whole", () => {
+    const queue = aQueue(FORGIVING).opens("T0", ["lint", "unit"]).submits(1).builds(1);
+    queue.reports(1, { lint: "FAILURE", unit: "FAILURE" }).forgets();
+    answers(queue, ["a"]);
+    expect(queue.effect("repeat-checks")).toMatchObject({ contexts: ["lint", "unit"] });
+    expect(queue.run(1)).toMatchObject({ forgiveness: { why: null } });
+  });
+
+  it("leaves a check as it is that has not failed", () => {
+    const queue = aQueue(FORGIVING).opens("T0", ["lint", "unit"]).submits(1).builds(1);
+    queue.reports(1, { lint: "SUCCESS", unit: "FAILURE" });
+    const forgiven = ["lint", "unit"].map((context) => ({ context, tests: ["a"] }));
+    queue.event({ type: "forgiveness", run: queue.run(1).id, repeats: 0, forgiven });
+    expect(queue.states()).toEqual({ 1: "TESTS_PASSED" });
+    expect(queue.run(1).statuses.map((one) => one.description)).toEqual([
+      null,
+      "forgiven: only quarantined tests failed (a)",
+    ]);
+  });
+
+  it("by its time alone has no reports to be forgiven by", () => {
+    const queue = testing([1], { ...FORGIVING, testingTimeoutMinutes: 10 })
+      .waits(10 * MINUTE_MS)
+      .forgets();
+    queue.reports(1, {}, { complete: false, readAt: queue.now });
+    expect([queue.states(), queue.effects()]).toEqual([{ 1: "PENDING_FAILURE" }, ["repeat:q-1:1"]]);
+  });
+
+  it("of the tip itself holds the queue at once", () => {
+    const queue = testing([1, 2], { ...FORGIVING, retriesBeforeFailure: 0 });
+    queue.passes(1).lands({ onMovedTip: true }).answersTip("T1");
+    const tip = queue.tipRun();
+    if (tip === undefined) throw new Error("the tip is not tested");
+    queue.builtRun(tip.id).forgets().reportsOn(tip.id, { unit: "FAILURE" });
+    expect(queue.effects().filter((key) => key.startsWith("forgive:"))).toEqual([]);
+    expect(queue.state.holds.map((hold) => hold.kind)).toEqual(["TIP_FAILED"]);
+  });
+
   it("that others caused, too, is repeated at once, and asks again when it fails again", () => {
     const queue = testing([1], FORGIVING).reports(1, { unit: "FAILURE" }).forgets();
     answers(queue, null);
@@ -63,6 +108,17 @@ describe("a failure in a queue that forgives", () => {
     const other = testing([1], FORGIVING).reports(1, { unit: "FAILURE" }).forgets();
     other.event({ type: "forgiveness", run: other.run(1).id, repeats: 0, forgiven: [{ context: "x", tests: ["a"] }] });
     expect([other.states(), other.effects()]).toEqual([{ 1: "PENDING_FAILURE" }, ["repeat:q-1:1"]]);
+  });
+
+  it("is not forgiven once the queue forgives no more, nor where nobody knows the run", () => {
+    const queue = testing([1, 2], { ...FORGIVING, retriesBeforeFailure: 0 }).reports(2, { unit: "FAILURE" });
+    const { id } = queue.run(2);
+    queue.sets({ forgiveQuarantined: false });
+    const forgiven = [{ context: "unit", tests: ["a"] }];
+    queue.event({ type: "forgiveness", run: id, repeats: 0, forgiven });
+    queue.event({ type: "forgiveness", run: runId("q-9"), repeats: 0, forgiven });
+    expect(queue.states()).toEqual({ 1: "TESTING", 2: "PENDING_FAILURE" });
+    expect(queue.run(2).statuses[0]?.description).toBeNull();
   });
 
   it("does not ask where the queue does not forgive, and waits no more when it is turned off", () => {
