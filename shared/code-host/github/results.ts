@@ -19,7 +19,7 @@ export type Result = StatusCheck & {
   };
 };
 
-/** `app`: null where nobody asks, or where it is none. */
+/** `app`: by its number; null where nobody asks, or where it is none. */
 type Said = Result & { readonly by: "CHECK" | "STATUS"; readonly app: number | null };
 
 const PER_PAGE = 100;
@@ -29,21 +29,22 @@ const PAGES_MAX = 10;
 export async function resultsOf(place: Place, commit: string, sources: readonly Source[]): Promise<readonly Result[]> {
   const runs = await checkRuns(place, commit);
   const all = [...runs, ...(await commitStatuses(place, commit, sources))];
-  const contexts = new Map<string, Map<string, Said>>();
+  const byContext = new Map<string, Map<string, Said>>();
   for (const said of all) {
     const expected = appsFor(sources, said.context);
-    const isForeign = expected.length > 0 && (said.app === null || !expected.includes(said.app));
-    const one = isForeign ? { ...said, context: `${said.context} (not from the expected source)` } : said;
-    const from = expected.length === 0 || isForeign ? one.by : `${one.app}`;
-    const newest = contexts.get(one.context) ?? new Map<string, Said>();
+    const counts = expected.length === 0 || (said.app !== null && expected.includes(said.app));
+    const one = counts ? said : { ...said, context: `${said.context} (not from the expected source)` };
+    const from = counts && expected.length > 0 ? `${one.by} ${one.app}` : one.by;
+    const newest = byContext.get(one.context) ?? new Map<string, Said>();
     const known = newest.get(from);
     if (known === undefined || isNewer(one, known)) newest.set(from, one);
-    contexts.set(one.context, newest);
+    byContext.set(one.context, newest);
   }
-  return [...contexts].map(([context, newest]) => {
-    const { by: _by, app: _app, ...worst } = [...newest.values()].reduce(worse);
+  return [...byContext].map(([context, newest]) => {
+    const found = [...newest.values()];
+    const { by: _by, app: _app, ...worst } = found.reduce(worse);
     // Where several Apps have to say it, each has to.
-    const isMissing = appsFor(sources, context).some((app) => !newest.has(`${app}`));
+    const isMissing = appsFor(sources, context).some((app) => !found.some((one) => one.app === app));
     return isMissing && worst.state === "SUCCESS" ? { ...worst, state: "PENDING" } : worst;
   });
 }
@@ -117,9 +118,8 @@ async function withApps(
     const { data } = await ask("GET /repos/{owner}/{repo}/commits/{ref}/statuses", asked);
     for (const one of data.filter(isAsked)) {
       const slug = one.creator?.type === "Bot" ? /^(.+)\[bot\]$/u.exec(one.creator.login)?.[1] : undefined;
-      const app = slug === undefined ? null : (apps.get(slug) ?? (await appCalled(place, slug)));
-      if (slug !== undefined) apps.set(slug, app);
-      all.push(statusOf(one, app));
+      if (slug !== undefined && !apps.has(slug)) apps.set(slug, await appCalled(place, slug));
+      all.push(statusOf(one, apps.get(slug ?? "") ?? null));
     }
     if (data.length < PER_PAGE) break;
   }

@@ -82,6 +82,16 @@ describe("a commit status", () => {
     expect(await known()).toEqual({ complete: true, unit: "FAILURE", [FOREIGN]: "SUCCESS" });
   });
 
+  test("and a check of the same App have to pass both", async () => {
+    requires("ruleset", CI.id);
+    const { commit, known } = await tested();
+    await on.twin.setStatus(NAME, commit, "unit", "failure", { app: CI });
+    await on.twin.setCheckRun(NAME, commit, "unit", "success", { app: CI });
+    expect(await known()).toEqual({ complete: true, unit: "FAILURE" });
+    await on.twin.setStatus(NAME, commit, "unit", "success", { app: CI });
+    expect(await known()).toEqual({ complete: true, unit: "SUCCESS" });
+  });
+
   test("of an App that is not ours to see counts for nothing", async () => {
     requires("ruleset", CI.id);
     const { commit, known } = await tested();
