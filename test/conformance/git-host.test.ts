@@ -43,7 +43,13 @@ codeHostConformance("the git host", async (): Promise<HostFixture> => {
       const head = origin.sha(`refs/pull/${prNumber}/head`);
       const run = runId(`head-of-${prNumber}`);
       const branch = `mainline/pr-${prNumber}/${run}`;
-      const only = { base: head, changes: [], mergeMethod: "MERGE_COMMIT", required: [], targetBranch: "main" } as const;
+      const only = {
+        base: head,
+        changes: [],
+        mergeMethod: "MERGE_COMMIT",
+        required: [],
+        targetBranch: "main",
+      } as const;
       await host.buildRun({ run, repo: origin.key, branch, ...only });
       await ended({ host, repo: origin.key }, run);
     },
