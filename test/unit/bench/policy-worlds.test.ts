@@ -120,7 +120,7 @@ describe("every policy", () => {
   });
 
   test("only optimism lands a commit that is not right, and only one that a later change mends", () => {
-    const world = worldOf({ ...BASE, changes: 60, success: 0.8, overlap: 0.4, workers: 2, fixForward: 0.6 }, 2);
+    const world = worldOf({ ...BASE, changes: 120, success: 0.8, workers: 2, overlap: 0.05, fixForward: 0.6 }, 4);
     expect(sum(policyOf(DEFAULTS).run(world).isRed)).toBe(0);
     const { isRed, landed } = policyOf(TUNED).run(world);
     const red = [...isRed.keys()].filter((change) => isRed[change] === 1);
