@@ -45,12 +45,15 @@ async function submitted(site: Site, number: number): Promise<void> {
 }
 
 /** Swept as well, as on every minute; not so often that nothing is left for the functions that the stream wakes. */
-const ended = (site: Site, number: number, state: string) => {
+const ended = (site: Site, number: number, state: string, beforeSweep = async (_site: Site): Promise<void> => {}) => {
   let looks = 0;
   return eventually(
     async () => {
       looks += 1;
-      if (looks % 40 === 0) await site.runs("sweep");
+      if (looks % 40 === 0) {
+        await beforeSweep(site);
+        await site.runs("sweep");
+      }
       return (await site.app.queues.submissions(KEY, [number])).get(number);
     },
     (found) => found?.stored === undefined && found?.entry.state === state,
@@ -125,8 +128,8 @@ async function missed(site: Site): Promise<void> {
   await twin.comment(NAME, number, "ada", "/restart");
   await twin.comment(NAME, number, "ada", "/cancel");
   await twin.label(NAME, number, "merge-queue", "ada");
-  await aMinutePasses(site);
-  await ended(site, number, "CANCELLED");
+  // Again and again: a look that comes to nothing is made up for by the next.
+  await ended(site, number, "CANCELLED", aMinutePasses);
   twin.faults.clear();
 }
 
