@@ -1,3 +1,5 @@
+import { readdirSync } from "node:fs";
+
 /**
  * Every small change to the engine is to be noticed by a test of the engine: `npm run mutation`. What was found before
  * is kept in `incrementalFile`, so that only what changed since is tried again; `-- --force` tries all,
@@ -11,14 +13,14 @@
  * Nothing is left out by mutator, and nothing by a comment in the source.
  */
 export const ENGINE = "shared/queue/engine";
-export const isMutated = (name: string): boolean => name.endsWith(".ts") && name !== "types.ts";
+export const FILES = readdirSync(ENGINE).filter((name) => name.endsWith(".ts") && name !== "types.ts");
 
 /** Set where one file of several is tried: the goal is one for all of them. */
 export const PART = "MUTATION_PART";
 const isPart = process.env[PART] !== undefined;
 
 export default {
-  mutate: [`${ENGINE}/*.ts`, `!${ENGINE}/types.ts`],
+  mutate: FILES.map((name) => `${ENGINE}/${name}`),
   ignorers: ["sentences"],
   plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/sentences.ts"],
   testRunner: "vitest",

@@ -1,4 +1,5 @@
 /** What GitHub itself requires of a branch before it is merged into: by branch protection, and by rulesets. */
+import { HostUnavailable } from "../port.ts";
 import { Answered } from "./client.ts";
 import { type Place, unless } from "./place.ts";
 import type { Source } from "./port.ts";
@@ -26,7 +27,10 @@ export const requiredBy = async (
 
 /** Of the statuses that GitHub requires of a branch, those that a certain App has to set, and which App. */
 export async function expectedSources(place: Place, branch: string): Promise<readonly Source[]> {
-  const required = await requiredBy(place, branch, await readBranch(place, branch));
+  const found = await readBranch(place, branch);
+  // What is missing, or may not be seen, would expect nobody, and then anybody's word would count.
+  if (found === undefined) throw new HostUnavailable(`GitHub knows no branch ${branch}, or does not let us see it`);
+  const required = await requiredBy(place, branch, found);
   return required.flatMap(({ context, app }) => (app === null ? [] : [{ context, app }]));
 }
 

@@ -109,6 +109,14 @@ describe("a commit status", () => {
   });
 });
 
+test("nothing is built while GitHub does not show what the target expects", async () => {
+  requires("protection", CI.id);
+  const request = await on.request([await on.open("one", { "b.txt": "b\n" })], { required: ["unit"] });
+  on.twin.faults.fail(1, 404, /^GET .*\/branches\/main$/u);
+  await expect(on.host.buildRun(request)).rejects.toThrow("GitHub knows no branch main");
+  expect(await on.host.buildRun(request)).toMatchObject({ ok: true });
+});
+
 test("only the check of the App that counts is run again", async () => {
   requires("protection", ACTIONS.id);
   const { run, commit, known } = await tested();
