@@ -46,6 +46,8 @@ export type Application = {
   readonly schedules: readonly Schedule[];
   /** Called once, before the port answers. */
   readonly recover: () => Promise<void>;
+  /** Returns when the batches that go on by themselves have ended. */
+  readonly settled: () => Promise<void>;
   /** Called once, after the last request and the last batch. */
   readonly stop: () => Promise<void>;
 };
@@ -107,6 +109,9 @@ export async function localApplication(context: LocalContext): Promise<Applicati
   const slow = new Map(
     mappings.filter(({ name }) => name === SLOW).map(({ name, handler }) => [name, unhurried(handler, patience)]),
   );
+  const settled = async (): Promise<void> => {
+    await Promise.all([...slow.values()].map((one) => one.ended()));
+  };
   return {
     authorize: await authorizer(),
     mappings: mappings.map((one) => ({ ...one, handler: slow.get(one.name)?.handler ?? one.handler })),
@@ -115,9 +120,10 @@ export async function localApplication(context: LocalContext): Promise<Applicati
       await git.recover();
       for (const waking of await allWakings(wiring())) await scheduler.put(waking);
     },
+    settled,
     stop: async () => {
       await scheduler.stop();
-      await Promise.all([...slow.values()].map((one) => one.ended()));
+      await settled();
       await git.stop();
     },
   };

@@ -1,6 +1,7 @@
 /** Folders of bare repositories, each the code host of exactly one organization. */
 import { join } from "node:path";
 import { createGitHost, type GitHost } from "../../shared/code-host/git/host.ts";
+import { createLauncher } from "../../shared/code-host/git/launcher.ts";
 import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
 import type { CheckReport, CodeHosts, HostNews } from "../../shared/code-host/port.ts";
 import { type OrgSlug, repoKey } from "../../shared/kernel/ids.ts";
@@ -77,6 +78,7 @@ export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
   // The data holds the admin token and every organization's work; a folder of repositories is one organization's alone.
   const hide = [data, ...repositories.map((one) => one.folder)];
   const sandbox = repositories.length === 0 ? undefined : await findSandbox({ hide, log });
+  const launcher = createLauncher();
   if (sandbox !== undefined)
     for (const { org, folder } of repositories) {
       const work = join(data, "hosts", org);
@@ -92,6 +94,7 @@ export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
           log,
           clock: systemClock,
           sandbox,
+          launch: launcher.launch,
           passing: (point) => options.app().passing(point),
         }),
       );
@@ -105,6 +108,7 @@ export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
     },
     stop: async () => {
       await Promise.all(all.map((one) => one.stop()));
+      await launcher.stop();
     },
   };
 }

@@ -17,7 +17,7 @@ import { closeGateway, createGateway } from "./gateway.ts";
 import type { RepositoriesOf } from "./git-hosts.ts";
 import { logFile } from "./log-file.ts";
 import { startSchedules } from "./schedules.ts";
-import { startStream } from "./stream.ts";
+import { type Stream, startStream } from "./stream.ts";
 import { fileCheckpoint } from "./stream-checkpoint.ts";
 import { uploadSecret, uploads } from "./uploads.ts";
 
@@ -29,6 +29,8 @@ export type LocalOptions = {
   readonly host: string;
   /** How often it is looked whether anything was missed. */
   readonly sweepSeconds?: number;
+  /** False: schedules run only when `runSchedules` is called. For tests that let the time pass themselves. */
+  readonly scheduled?: boolean;
   /** Warnings and errors, in one line each. */
   readonly say: (line: string) => void;
   /** The first start's admin token: shown this once, and before the port answers. */
@@ -39,6 +41,13 @@ export type LocalServer = {
   /** With `/v1`. */
   readonly url: string;
   readonly nudge: () => void;
+  /** Runs each schedule once, now. */
+  readonly runSchedules: () => Promise<void>;
+  /**
+   * Returns when everything that was written has reached its functions, and what they wrote, too. Answers how many
+   * batches the stream has delivered since the start.
+   */
+  readonly settled: () => Promise<number>;
   readonly stop: () => Promise<void>;
 };
 
@@ -143,8 +152,10 @@ async function run(
   const stream = runStream(data, application, { table, endpoint, log });
   nudge = stream.nudge;
   undo.later(stream.stop);
-  const schedules = startSchedules([...application.schedules, { ...TRIM, run: trim }], log);
-  undo.later(schedules.stop);
+  if (options.scheduled !== false) {
+    const schedules = startSchedules([...application.schedules, { ...TRIM, run: trim }], log);
+    undo.later(schedules.stop);
+  }
 
   const handler = nudging(await handlers(log), stream.nudge);
   const { authorize } = application;
@@ -153,7 +164,24 @@ async function run(
   const port = await listen(gateway, options.port);
   origin = `http://${HOST}:${port}`;
   log.info("ready", { origin, data });
-  return { url: `${origin}/v1`, nudge: stream.nudge, stop: undo.all };
+  return {
+    url: `${origin}/v1`,
+    nudge: stream.nudge,
+    runSchedules: async () => {
+      for (const schedule of application.schedules) await schedule.run();
+    },
+    settled: () => settled(stream, application),
+    stop: undo.all,
+  };
+}
+
+async function settled(stream: Stream, application: Application): Promise<number> {
+  for (;;) {
+    const before = stream.delivered();
+    await stream.caughtUp();
+    await application.settled();
+    if (stream.delivered() === before) return before;
+  }
 }
 
 function runStream(

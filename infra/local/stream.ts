@@ -28,6 +28,10 @@ export type StreamParts = {
 export type Stream = {
   /** Something was written: look at once. */
   readonly nudge: () => void;
+  /** How many batches were delivered so far, failed ones included. */
+  readonly delivered: () => number;
+  /** Returns when every mapping has been delivered all that was written before the call. */
+  readonly caughtUp: () => Promise<void>;
   /** Returns when the batches under way have ended. What is left comes with the next start. */
   readonly stop: () => Promise<void>;
 };
@@ -60,6 +64,8 @@ export function startStream(parts: StreamParts): Stream {
   const client = new DynamoDBStreamsClient(connection({ name: parts.table.name, endpoint: parts.endpoint }));
   const stopping = new AbortController();
   const wake = waker(stopping.signal);
+  const emptyReads = new EmptyReads(parts.mappings.map(({ name }) => name));
+  let delivered = 0;
 
   const ports = (mapping: Mapping): DeliveryPorts => ({
     log: parts.log,
@@ -73,6 +79,7 @@ export function startStream(parts: StreamParts): Stream {
   const handOver = async (mapping: Mapping, records: readonly DynamoDBRecord[], reader: StreamReader) => {
     for (const batch of batches(records, mapping)) {
       const settled = await deliver(mapping, batch, ports(mapping));
+      delivered += 1;
       const last = batch[settled - 1];
       if (last !== undefined) reader.settle(sequenceOf(last));
       // What a function did is another's news.
@@ -99,10 +106,14 @@ export function startStream(parts: StreamParts): Stream {
   const turn = async (mapping: Mapping, reader: StreamReader, saving: { soon: () => void }): Promise<void> => {
     try {
       const seen = wake.count();
+      const reading = emptyReads.begin(mapping.name);
       const records = await reader.next();
       await handOver(mapping, records, reader);
       if (records.length > 0) saving.soon();
-      else await wake.idle(parts.pollMs ?? POLL_MS, seen);
+      else {
+        reading.wasEmpty();
+        await wake.idle(parts.pollMs ?? POLL_MS, seen);
+      }
     } catch (error) {
       if (stopping.signal.aborted) return;
       parts.log.warn("the stream cannot be read; trying again", { mapping: mapping.name, error: oneLine(error) });
@@ -130,5 +141,35 @@ export function startStream(parts: StreamParts): Stream {
     await running;
     client.destroy();
   };
-  return { nudge: wake.nudge, stop };
+  const caughtUp = (): Promise<void> => {
+    const all = emptyReads.next();
+    wake.nudge();
+    return Promise.race([all, running.then(() => {})]);
+  };
+  return { nudge: wake.nudge, delivered: () => delivered, caughtUp, stop };
+}
+
+/** Who waits for each mapping to find nothing more. A read that began before the wait may have missed a write. */
+class EmptyReads {
+  private readonly waiting = new Map<string, Set<() => void>>();
+
+  constructor(mappings: readonly string[]) {
+    for (const name of mappings) this.waiting.set(name, new Set());
+  }
+
+  begin(mapping: string): { readonly wasEmpty: () => void } {
+    const present = [...(this.waiting.get(mapping) ?? [])];
+    return {
+      wasEmpty: () => {
+        for (const done of present) {
+          this.waiting.get(mapping)?.delete(done);
+          done();
+        }
+      },
+    };
+  }
+
+  async next(): Promise<void> {
+    await Promise.all([...this.waiting.values()].map((one) => new Promise<void>((done) => one.add(done))));
+  }
 }

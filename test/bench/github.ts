@@ -42,7 +42,7 @@ async function measured({ name, settings, goal }: (typeof CASES)[number], mergeM
     on.twin.counts.reset();
     for (const number of numbers) await queue.submit(number);
     const left = async () => numbers.filter((number) => on.twin.pull(NAME, number).merged === null);
-    await eventually(left, (some) => some.length === 0, { what: "all are merged", withinMs: 600_000 });
+    await eventually(left, (some) => some.length === 0, { what: "all are merged" });
     await quiet(on);
     return rowOf(on, `${name}, by ${mergeMethod}`, goal);
   } finally {

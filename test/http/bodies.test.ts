@@ -11,17 +11,17 @@ import { hashesOf } from "../../shared/table/target-hashes.ts";
 import { targetsStore } from "../../shared/table/targets-store.ts";
 import { errorOf } from "../support/contract.ts";
 import type { Called } from "../support/server.ts";
-import { aService, type Fields, type QueueClient, type Service, shown } from "../support/service.ts";
+import { aServiceProcess, type Fields, type QueueClient, type ServiceProcess, shown } from "../support/service.ts";
 
 const MIB = 1024 * 1024;
 const LIMIT = 20 * MIB;
 const SHA = "a".repeat(40);
 
-let service: Service;
+let service: ServiceProcess;
 let queue: QueueClient;
 let repo: RepoKey;
 beforeAll(async () => {
-  service = await aService();
+  service = await aServiceProcess();
   const made = await service.queue();
   queue = made.queue;
   repo = made.repo.key;

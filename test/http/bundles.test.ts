@@ -55,7 +55,7 @@ const becameOf = (id: string) =>
       return body as { state: string; problem: string | null; answer: { tests: number; failures: number } | null };
     },
     ({ state }) => state !== "WAITING",
-    { what: "the bundle's end", withinMs: 40_000 },
+    { what: "the bundle's end" },
   );
 
 describe("a bundle", () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
 import { type OnGitHub, onGitHub, type Place } from "../support/github-service.ts";
 import type { QueueClient } from "../support/service.ts";
 
@@ -13,14 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => on.stop());
 
-const ENDED: ReadonlySet<string> = new Set(["MERGED", "FAILED", "CANCELLED"]);
-const PATIENCE_MS = 100_000;
-const end = (queue: QueueClient, number: number) =>
-  eventually(
-    () => queue.get(number),
-    ({ state }) => ENDED.has(state),
-    { what: `#${number} ended`, withinMs: PATIENCE_MS },
-  );
+const end = (queue: QueueClient, number: number) => queue.ends(number);
 
 const files = async ({ name }: Place): Promise<readonly string[]> =>
   (await on.twin.git(name, "ls-tree", "-r", "--name-only", "main")).split("\n");
@@ -28,13 +20,13 @@ const ownBranches = async ({ name }: Place): Promise<readonly string[]> =>
   (await on.twin.branches(name)).filter((branch) => branch.startsWith("mainline/"));
 
 const untilTidy = (place: Place) =>
-  eventually(
+  on.service.until(
     () => ownBranches(place),
     (left) => left.length === 0,
     { what: "no testing branch" },
   );
 
-describe.concurrent("a pull request on GitHub", { timeout: 120_000 }, () => {
+describe("a pull request on GitHub", () => {
   test.each(["merge_commit", "squash", "rebase"])(
     "that passes on its testing branch is merged, by %s, and nothing is left behind",
     async (mergeMethod) => {
@@ -50,7 +42,7 @@ describe.concurrent("a pull request on GitHub", { timeout: 120_000 }, () => {
       const draft = others[0]?.number ?? 0;
       await untilTidy(place);
       const isClosed = (state: string): boolean => state === "closed";
-      await eventually(() => on.twin.pull(place.name, draft).state, isClosed, { what: "the draft closed" });
+      await on.service.until(() => on.twin.pull(place.name, draft).state, isClosed, { what: "the draft closed" });
     },
   );
 
@@ -89,7 +81,7 @@ function repeats({ name }: Place, result: "success" | "failure"): () => number {
   return () => asked;
 }
 
-describe.concurrent("several pull requests on GitHub", { timeout: 120_000 }, () => {
+describe("several pull requests on GitHub", () => {
   test.each(["merge_commit", "squash"])("land in order, by %s, each on top of those ahead", async (mergeMethod) => {
     const place = await on.another();
     const queue = await place.queue({ mergeMethod });
@@ -113,7 +105,7 @@ describe.concurrent("several pull requests on GitHub", { timeout: 120_000 }, () 
   });
 });
 
-describe("names that mean something elsewhere", { timeout: 120_000 }, () => {
+describe("names that mean something elsewhere", () => {
   test("are only names: in titles, in branches, in the draft that shows them", async () => {
     const place = await on.another();
     const queue = await place.queue();
@@ -128,7 +120,7 @@ describe("names that mean something elsewhere", { timeout: 120_000 }, () => {
   });
 });
 
-describe.concurrent("a GitHub that misbehaves", () => {
+describe("a GitHub that misbehaves", () => {
   test.each(["merge_commit", "squash"])(
     "costs time, and nothing else: lost answers, errors, limits; by %s",
     async (mergeMethod) => {
@@ -154,7 +146,6 @@ describe.concurrent("a GitHub that misbehaves", () => {
       const subjects = await on.twin.git(place.name, "log", "--first-parent", "--format=%s", "main");
       expect(subjects.split("\n")).toHaveLength(3);
     },
-    150_000,
   );
 });
 
@@ -166,6 +157,6 @@ describe("a GitHub", () => {
     const queue = await place.queue();
     const number = await place.change({ "b.txt": "b\n" });
     await queue.submit(number);
-    await expect.poll(async () => (await queue.get(number)).state, { timeout: 55_000 }).toBe("MERGED");
+    expect(await end(queue, number)).toMatchObject({ state: "MERGED" });
   });
 });

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { aGate, type Gate } from "../support/gate.ts";
-import { aService, type Service } from "../support/service.ts";
+import { aServiceProcess, type ServiceProcess } from "../support/service.ts";
 
-let service: Service;
+let service: ServiceProcess;
 let gate: Gate;
 beforeAll(async () => {
-  [service, gate] = await Promise.all([aService(), aGate()]);
+  [service, gate] = await Promise.all([aServiceProcess(), aGate()]);
 });
 afterEach(() => gate.clear());
 afterAll(async () => {

@@ -57,7 +57,7 @@ const ended = (site: Site, number: number, state: string, beforeSweep = async (_
       return (await site.app.queues.submissions(KEY, [number])).get(number);
     },
     (found) => found?.stored === undefined && found?.entry.state === state,
-    { what: `#${number} of GitHub is ${state}`, withinMs: 60_000 },
+    { what: `#${number} of GitHub is ${state}` },
   );
 };
 
@@ -113,7 +113,7 @@ const submittedBy = (site: Site, number: number, by: string) => {
       return (await site.app.queues.submissions(KEY, [number])).get(number)?.entry.submittedBy;
     },
     (found) => found === by,
-    { what: `#${number} of GitHub is submitted by ${by}`, withinMs: 60_000 },
+    { what: `#${number} of GitHub is submitted by ${by}` },
   );
 };
 

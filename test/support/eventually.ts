@@ -1,18 +1,28 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const STEP_MS = 50;
+/** How long nothing may change. No step of anything that is waited for takes a hundredth of it on a quiet machine. */
+const STANDSTILL_MS = 120_000;
 
-/** Reads until `is` holds and answers what was read; after the deadline it throws, with what was read last. */
-export async function eventually<T>(
+export type Until = <T>(
   read: () => Promise<T> | T,
   is: (value: T) => boolean,
-  { withinMs = 30_000, what = "what was waited for" } = {},
-): Promise<T> {
-  const until = performance.now() + withinMs;
+  named?: { readonly what?: string },
+) => Promise<T>;
+
+/**
+ * Reads until `is` holds and answers what was read. It gives up only when what is read has stopped changing, and not
+ * after a time that a slow machine exceeds.
+ */
+export const eventually: Until = async (read, is, { what = "what was waited for" } = {}) => {
+  let seen: string | undefined;
+  let changedAt = performance.now();
   for (;;) {
     const value = await read();
     if (is(value)) return value;
-    if (performance.now() > until) throw new Error(`${what} did not come: ${JSON.stringify(value)?.slice(0, 3000)}`);
+    const text = JSON.stringify(value);
+    if (text !== seen) [seen, changedAt] = [text, performance.now()];
+    if (performance.now() - changedAt > STANDSTILL_MS) throw new Error(`${what} did not come: ${text?.slice(0, 3000)}`);
     await sleep(STEP_MS);
   }
-}
+};

@@ -1,5 +1,6 @@
 /**
- * `npm start` with a GitHub App, linked to the twin's installation by the command for it. Holds no assertions.
+ * The local server with a GitHub App, linked to the twin's installation by the command for it. It is driven: time passes
+ * only while a test waits, so that what the service puts off costs nothing. Holds no assertions.
  *
  *     const github = await onGitHub();
  *     const queue = await github.queue();
@@ -8,6 +9,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
 import { PERMISSIONS } from "../../infra/admin/github-manifest.ts";
 import { writeGitHubApp } from "../../infra/local/github-app.ts";
 import { queue as queueShape } from "../../shared/schemas/queue.ts";
@@ -16,7 +18,7 @@ import { eventually } from "./eventually.ts";
 import { aFolder } from "./git-repository.ts";
 import { LIMITLESS } from "./github/http/limits.ts";
 import { type GitHubTwin, startGitHubTwin } from "./github/twin.ts";
-import { aService, type QueueClient, type Service, shown } from "./service.ts";
+import { aDrivenService, type DrivenService, type QueueClient, shown } from "./service.ts";
 
 export const NAME = "acme/app";
 
@@ -32,7 +34,7 @@ export type Place = {
 
 export type OnGitHub = Place & {
   readonly twin: GitHubTwin;
-  readonly service: Service;
+  readonly service: DrivenService;
   readonly webhooks: string;
   /** Another repository on the same GitHub and in the same service. */
   readonly another: (ci?: Wishes["ci"]) => Promise<Place>;
@@ -55,20 +57,27 @@ export async function onGitHub({ linked = true, hears = true, ci, limits }: Wish
   await twin.installation("acme");
   twin.setPermissions("acme", PERMISSIONS);
   let data = "";
-  // What is lost or not known yet is found again soon.
-  const service = await aService(["--sweep-seconds", "1"], (made) => {
+  const reporting = new Set<Promise<void>>();
+  const settled = async (): Promise<void> => {
+    // What the twin was told, CI hears a turn later.
+    await turn();
+    await twin.settled();
+    while (reporting.size > 0) await Promise.all(reporting);
+    await twin.settled();
+  };
+  const service = await aDrivenService((made) => {
     data = made;
     const { appId, privateKey, webhookSecret, slug } = twin.app;
     const app = { appId, privateKey, webhookSecret, slug, ...(limits === undefined ? {} : { limits }) };
     writeGitHubApp(made, { host: "github.com", web: twin.url, api: twin.url, ...app });
-  });
+  }, settled);
   const webhooks = `${service.server().url}/webhooks/github`;
   if (linked) await link(data, "local", await twin.installation("acme"));
   if (hears) twin.webhooksTo(webhooks, twin.app.webhookSecret);
   const place = async (name: string, report: Wishes["ci"]): Promise<Place> => {
     await twin.addRepository(name, { files: { "a.txt": "1\n" } });
     twin.protect(name, "main", { requiredStatuses: ["unit"], by: "ruleset", bypass: [twin.app.slug] });
-    return placeOf({ twin, service }, name, report);
+    return placeOf({ twin, service, reporting }, name, report);
   };
   let places = 0;
   return {
@@ -85,14 +94,19 @@ export async function onGitHub({ linked = true, hears = true, ci, limits }: Wish
   };
 }
 
-function placeOf({ twin, service }: Pick<OnGitHub, "twin" | "service">, name: string, ci: Wishes["ci"]): Place {
+type Scene = Pick<OnGitHub, "twin" | "service"> & { readonly reporting: Set<Promise<void>> };
+
+function placeOf({ twin, service, reporting }: Scene, name: string, ci: Wishes["ci"]): Place {
   twin.onPush(({ sha, branch, repository }) => {
     if (ci === null || repository !== name) return;
     const report = async (): Promise<void> => {
       const state = ci === undefined || !branch.startsWith("mainline/") ? "success" : await ci(sha);
       if (state !== null) await twin.setCheckRun(name, sha, "unit", state);
     };
-    void report().catch(() => {});
+    const reported = report()
+      .catch(() => {})
+      .finally(() => reporting.delete(reported));
+    reporting.add(reported);
   });
   const [owner = "", short = ""] = name.split("/");
   let changes = 0;

@@ -1,7 +1,11 @@
 /**
- * A running server with a folder of real repositories, and queues on them driven over HTTP in one-word verbs. Holds no
+ * A server with a folder of real repositories, and queues on them driven over HTTP in one-word verbs. Holds no
  * assertions: a verb throws when it is refused, `asks` answers whatever came, `breaches()` says which answers were
  * not what the OpenAPI document promises.
+ *
+ * `aService` runs it in this process, which costs little. `aServiceProcess` is `npm start`, for what only a process of
+ * its own can show. `aDrivenService` runs in this process and never looks at a clock by itself: whoever waits lets the
+ * time pass, a second at a time, whenever nothing is left to be done.
  *
  *     const service = await aService();
  *     const { repo, queue } = await service.queue({ checks: { unit: "true" } });
@@ -17,8 +21,9 @@ import { pullRequestPage, submittedPullRequest, submittedPullRequests } from "..
 import { queue as queueShape, queueWithPullRequests } from "../../shared/schemas/queue.ts";
 import { testingDetails } from "../../shared/schemas/test-run.ts";
 import { contractProblems } from "./contract.ts";
-import { eventually } from "./eventually.ts";
+import { eventually, type Until } from "./eventually.ts";
 import { aFolder, aRepository, config, type TestRepository } from "./git-repository.ts";
+import { type Driven, drivenLocal, type InProcess, startInProcess } from "./in-process.ts";
 import { callApi, type Called, startServer, type TestServer } from "./server.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -60,8 +65,11 @@ export type QueueWishes = {
   readonly settings?: Fields;
 };
 
-export type Service = {
-  readonly server: () => TestServer;
+/** What every server has, wherever it runs. */
+export type Running = Pick<TestServer, "url" | "data" | "adminToken" | "stop">;
+
+export type Service<S extends Running = Running> = {
+  readonly server: () => S;
   readonly folder: string;
   /** With the admin token of `local`; the answer is held against the contract. */
   readonly asks: Asks;
@@ -74,7 +82,7 @@ export type Service = {
   readonly repository: (wishes?: QueueWishes) => TestRepository;
   readonly queue: (wishes?: QueueWishes) => Promise<{ readonly repo: TestRepository; readonly queue: QueueClient }>;
   readonly client: (repo: Pick<TestRepository, "key">, branch?: string, asks?: Asks) => QueueClient;
-  /** SIGTERM, then a new process on the same data. */
+  /** Stopped, and started again on the same data. */
   readonly again: () => Promise<void>;
   readonly breaches: () => readonly string[];
   readonly stop: () => Promise<void>;
@@ -94,15 +102,37 @@ function script(name: keyof typeof SCRIPTS, args: readonly string[]): Promise<st
 let made = 0;
 
 /** `prepare` is given the data folder before the service starts on it. */
-export async function aService(
-  args: readonly string[] = [],
-  prepare: (data: string) => void = () => {},
-): Promise<Service> {
+type Prepare = (data: string) => void;
+
+export const aService = (args: readonly string[] = [], prepare: Prepare = () => {}): Promise<Service<InProcess>> =>
+  serviceOn(startInProcess, args, prepare, () => eventually);
+
+export const aServiceProcess = (args: readonly string[] = [], prepare: Prepare = () => {}): Promise<ServiceProcess> =>
+  serviceOn(startServer, args, prepare, () => eventually);
+
+export type ServiceProcess = Service<TestServer>;
+export type DrivenService = Service<Driven> & { readonly until: Until };
+
+/** `outside` ends when what else is part of the scene has nothing left to do. */
+export async function aDrivenService(prepare: Prepare, outside: () => Promise<void>): Promise<DrivenService> {
+  const start = (options: StartOptions): Promise<Driven> => drivenLocal(options, outside);
+  const service = await serviceOn(start, [], prepare, ({ until }) => until);
+  return { ...service, until: (read, is, given) => service.server().until(read, is, given) };
+}
+
+type StartOptions = { readonly data: string; readonly args: readonly string[] };
+
+async function serviceOn<S extends Running>(
+  start: (options: StartOptions) => Promise<S>,
+  args: readonly string[],
+  prepare: Prepare,
+  untilOf: (server: S) => Until,
+): Promise<Service<S>> {
   const folder = aFolder();
   const data = aFolder();
   prepare(data);
   const options = { data, args: ["--repositories", folder, ...args] };
-  let server = await startServer(options);
+  let server = await start(options);
   const breaches: string[] = [];
 
   const as =
@@ -120,8 +150,9 @@ export async function aService(
     repo.commit(more.branch ?? "main", { files, message: "First" });
     return repo;
   };
+  const until: Until = (read, is, given) => untilOf(server)(read, is, given);
   const client = (repo: Pick<TestRepository, "key">, branch = "main", by = asks): QueueClient =>
-    queueClient(by, {
+    queueClient(by, until, {
       repo: { host: repo.key.host, owner: repo.key.owner, name: repo.key.name },
       targetBranch: branch,
     });
@@ -144,7 +175,7 @@ export async function aService(
     client,
     again: async () => {
       await server.stop();
-      server = await startServer(options);
+      server = await start(options);
     },
     breaches: () => [...new Set(breaches)],
     stop: async () => {
@@ -162,14 +193,14 @@ export function shown<Shape extends z.ZodType>(shape: Shape, { status, body }: C
   return shape.parse(body);
 }
 
-function queueClient(by: Asks, at: QueueClient["at"]): QueueClient {
+function queueClient(by: Asks, waits: Until, at: QueueClient["at"]): QueueClient {
   const asks: QueueClient["asks"] = (path, fields = {}, init) => by(path, { ...at, ...fields }, init);
   const ofPullRequest = async (path: string, number: number, more: Fields = {}): Promise<PullRequest> =>
     shown(submittedPullRequest, await asks(path, { pr: { number }, ...more }));
   const get: QueueClient["get"] = (number, more) => ofPullRequest("/getSubmittedPullRequest", number, more);
   const until = async (number: number, what: string, is: (pr: PullRequest) => boolean): Promise<PullRequest> => {
     try {
-      return await eventually(() => get(number), is, { what: `#${number} ${what}` });
+      return await waits(() => get(number), is, { what: `#${number} ${what}` });
     } catch (error) {
       const told = await asks("/explainPullRequest", { pr: { number } });
       throw new Error(`${String(error)}\n${JSON.stringify(told.body)}`, { cause: error });

@@ -2,8 +2,8 @@
  * Runs git. Argument arrays, never a shell; an environment of its own; no system or user configuration, hooks,
  * prompts, network protocols, replace refs or file-system monitors, whatever a repository's own configuration says.
  */
-import { spawn } from "node:child_process";
 import { HostUnavailable } from "../port.ts";
+import { type Launch, launchHere } from "./launch.ts";
 
 export type GitAnswer = {
   readonly code: number;
@@ -21,7 +21,6 @@ export type GitOptions = {
 export type Git = (args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
 
 const CAP_BYTES = 8 * 1024 * 1024;
-const CAP_ERR_BYTES = 16 * 1024;
 const TIMEOUT_MS = 120_000;
 
 const ALWAYS = [
@@ -57,45 +56,25 @@ export const GIT_CRASHED = 134;
 
 /** Rejects with HostUnavailable when git cannot be started, or is stopped by a signal or the time limit. */
 export const createGit =
-  (home: string): Git =>
-  (args, options = {}) =>
-    new Promise((resolve, reject) => {
-      const child = spawn("git", [...ALWAYS, ...args], {
-        cwd: "/",
-        env: { ...environment(home), ...options.env },
-        stdio: ["pipe", "pipe", "pipe"],
-        timeout: options.timeoutMs ?? TIMEOUT_MS,
-        killSignal: "SIGKILL",
-      });
-      const cap = options.capBytes ?? CAP_BYTES;
-      const out: Buffer[] = [];
-      let size = 0;
-      let err = "";
-      let truncated = false;
-      child.stdout.on("data", (chunk: Buffer) => {
-        const room = cap - size;
-        if (chunk.length > room) {
-          truncated = true;
-          child.kill("SIGKILL");
-        }
-        if (room > 0) out.push(chunk.subarray(0, room));
-        size += Math.min(chunk.length, room);
-      });
-      child.stderr.on("data", (chunk: Buffer) => {
-        if (err.length < CAP_ERR_BYTES) err += chunk.toString("utf8");
-      });
-      // git may stop reading early (a cap, a crash); its exit tells more than the broken pipe.
-      child.stdin.on("error", () => {});
-      child.on("error", (error) => reject(new HostUnavailable(`git cannot be started: ${error.message}`)));
-      child.on("close", (code, signal) => {
-        if (signal === "SIGABRT" || signal === "SIGSEGV")
-          resolve({ code: GIT_CRASHED, out: Buffer.concat(out), err: `git crashed: ${signal}`, truncated });
-        else if (code === null && !truncated)
-          reject(new HostUnavailable(`git was stopped by ${signal ?? "something"}`));
-        else resolve({ code: code ?? 0, out: Buffer.concat(out), err: err.trim().slice(0, 2_000), truncated });
-      });
-      child.stdin.end(options.input ?? "");
+  (home: string, launch: Launch = launchHere): Git =>
+  async (args, options = {}) => {
+    const ending = await launch({
+      file: "git",
+      args: [...ALWAYS, ...args],
+      cwd: "/",
+      env: { ...environment(home), ...options.env },
+      input: options.input ?? "",
+      capBytes: options.capBytes ?? CAP_BYTES,
+      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     });
+    if (ending.kind === "NOT_STARTED") throw new HostUnavailable(`git cannot be started: ${ending.why}`);
+    const { code, signal, err, truncated } = ending;
+    const out = Buffer.from(ending.out.buffer, ending.out.byteOffset, ending.out.byteLength);
+    if (signal === "SIGABRT" || signal === "SIGSEGV")
+      return { code: GIT_CRASHED, out, err: `git crashed: ${signal}`, truncated };
+    if (code === null && !truncated) throw new HostUnavailable(`git was stopped by ${signal ?? "something"}`);
+    return { code: code ?? 0, out, err: err.trim().slice(0, 2_000), truncated };
+  };
 
 /** The output of a git that has to succeed. */
 export async function mustGit(git: Git, args: readonly string[], options?: GitOptions): Promise<string> {

@@ -11,6 +11,7 @@ import { codeownersOf } from "./codeowners.ts";
 import { createGit, requireGit } from "./git.ts";
 import { createJobs, tombstone } from "./job.ts";
 import { land } from "./land.ts";
+import type { Launch } from "./launch.ts";
 import { isRunName } from "./names.ts";
 import type { Memory } from "./build.ts";
 import { newJob } from "./new-job.ts";
@@ -36,6 +37,8 @@ export type GitHostOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly sandbox: Sandbox;
+  /** How git is started; as a child of this process if not given. */
+  readonly launch?: Launch;
   /** Checks that run at the same time; the rest wait. The number of cores, at least 2, if not given. */
   readonly checksAtOnce?: number;
   readonly passing?: Passing;
@@ -57,7 +60,7 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
   await mkdir(join(options.work, "runs"), { recursive: true, mode: 0o700 });
   await mkdir(join(options.work, "home"), { recursive: true });
   const work = await realpath(options.work);
-  const git = createGit(join(work, "home"));
+  const git = createGit(join(work, "home"), options.launch);
   await requireGit(git);
   const repositories = await createRepositories(options.repositories, host, work, git);
   const jobs = createJobs(work);

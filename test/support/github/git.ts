@@ -1,5 +1,5 @@
 /** Git on a bare repository, for the twin: argument arrays, no configuration but its own. */
-import { spawn } from "node:child_process";
+import { createLauncher } from "../../../shared/code-host/git/launcher.ts";
 
 export type GitAnswer = { readonly code: number; readonly bytes: Buffer; readonly out: string; readonly err: string };
 export type GitOptions = { readonly input?: string | Buffer; readonly env?: Readonly<Record<string, string>> };
@@ -39,18 +39,22 @@ export const gitIn = (dir: string): Git => {
   };
 };
 
-const execute = (args: readonly string[], options: GitOptions): Promise<GitAnswer> =>
-  new Promise((resolve, reject) => {
-    const child = spawn("git", args, { env: { ...ENV, ...options.env }, stdio: ["pipe", "pipe", "pipe"] });
-    const out: Buffer[] = [];
-    const err: Buffer[] = [];
-    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
-    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
-    child.stdin.on("error", () => {});
-    child.on("error", reject);
-    child.on("close", (code) => {
-      const bytes = Buffer.concat(out);
-      resolve({ code: code ?? 1, bytes, out: bytes.toString(), err: Buffer.concat(err).toString().trim() });
-    });
-    child.stdin.end(options.input ?? "");
-  });
+const launcher = createLauncher();
+const CAP_BYTES = 64 * 1024 * 1024;
+
+async function execute(args: readonly string[], options: GitOptions): Promise<GitAnswer> {
+  const env = { ...ENV, ...options.env };
+  const order = {
+    file: "git",
+    args,
+    cwd: "/",
+    env,
+    input: options.input ?? "",
+    capBytes: CAP_BYTES,
+    timeoutMs: 120_000,
+  };
+  const ending = await launcher.launch(order);
+  if (ending.kind === "NOT_STARTED") throw new Error(`git cannot be started: ${ending.why}`);
+  const bytes = Buffer.from(ending.out);
+  return { code: ending.code ?? 1, bytes, out: bytes.toString(), err: ending.err.trim() };
+}

@@ -10,7 +10,6 @@ import { configOf, holds, isGood, numbersIn } from "./cast.ts";
 import { headOf, SECOND_MS, setStage, type Stage } from "./stage.ts";
 
 /** Much longer than any story takes. */
-const WAIT_MS_MAX = 150 * SECOND_MS;
 const HAND = ["-c", "user.name=Hand", "-c", "user.email=hand@example.com"];
 
 /** Where GitHub itself makes another end of a story, or none. */
@@ -54,7 +53,7 @@ async function waitFor(stage: Stage, when: When): Promise<void> {
   await eventually(
     () => stateOf(stage, when.pr),
     (state) => state === when.is,
-    { what, withinMs: WAIT_MS_MAX },
+    { what },
   );
 }
 
@@ -116,7 +115,7 @@ async function untilEnded(stage: Stage): Promise<void> {
     await eventually(
       () => stateOf(stage, Number(number)),
       (is) => is === (state === "OPEN" ? "NOT_READY" : state),
-      { what: `#${number} ${state}`, withinMs: WAIT_MS_MAX },
+      { what: `#${number} ${state}` },
     ).catch(async (error: unknown) => {
       const { body } = await stage.queue.asks("/explainPullRequest", { pr: { number: Number(number) } });
       throw new Error(`${String(error)}: ${JSON.stringify(body)}`, { cause: error });
@@ -144,6 +143,6 @@ async function judge(stage: Stage): Promise<readonly string[]> {
       .filter((one) => one.state === "open" && one.author.login === bot)
       .map((one) => `#${one.number}`),
   ];
-  await eventually(left, (some) => some.length === 0, { what: "nothing left on GitHub", withinMs: WAIT_MS_MAX });
+  await eventually(left, (some) => some.length === 0, { what: "nothing left on GitHub" });
   return wrong;
 }

@@ -1,0 +1,82 @@
+/** The local server of `npm start` in this process: the same gateway, handlers, stream, table and code host. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type LocalServer, startLocal } from "../../infra/local/local-server.ts";
+import { ownRepositories } from "../../infra/local/own-repositories.ts";
+import { parseStartArguments } from "../../infra/local/start-arguments.ts";
+import { passes, present } from "./clock.ts";
+import type { Until } from "./eventually.ts";
+
+export type InProcess = {
+  /** With `/v1`. */
+  readonly url: string;
+  readonly data: string;
+  readonly adminToken: string;
+  readonly stop: () => Promise<void>;
+};
+
+type Options = { readonly data: string; readonly args?: readonly string[] };
+
+async function start({ data, args = [] }: Options, scheduled: boolean): Promise<LocalServer> {
+  const settings = parseStartArguments(["--data", data, "--port", "0", ...args]);
+  const { repositories } = settings;
+  return startLocal({
+    ...settings,
+    sweepSeconds: settings["sweep-seconds"],
+    repositories: repositories.length > 0 ? repositories : [ownRepositories(data)],
+    scheduled,
+    say: () => {},
+  });
+}
+
+const shown = (data: string, server: LocalServer): InProcess => ({
+  url: server.url,
+  data,
+  adminToken: readFileSync(join(data, "admin-token"), "utf8").trim(),
+  stop: server.stop,
+});
+
+export const startInProcess = async (options: Options): Promise<InProcess> =>
+  shown(options.data, await start(options, true));
+
+export type Driven = InProcess & {
+  /** Everything that can be done without more time is done. */
+  readonly settled: () => Promise<void>;
+  /** The time goes on by so much, and the schedules run once. */
+  readonly passes: (ms: number) => Promise<void>;
+  readonly until: Until;
+};
+
+const STEP_MS = 1_000;
+/** Of virtual time. */
+const PATIENCE_MS = 600_000;
+
+/** A server whose schedules run only when somebody waits. `outside` says when the rest of the scene has settled. */
+export async function drivenLocal(options: Options, outside: () => Promise<void>): Promise<Driven> {
+  const server = await start(options, false);
+  const settled = async (): Promise<void> => {
+    for (let before = -1, now = 0; before !== now; ) {
+      before = now;
+      await outside();
+      now = await server.settled();
+    }
+  };
+  const goOn = async (ms: number): Promise<void> => {
+    passes(ms);
+    await server.runSchedules();
+  };
+  const until: Driven["until"] = async (read, is, { what = "what was waited for" } = {}) => {
+    for (let waited = 0; ; waited += STEP_MS) {
+      await settled();
+      const value = await read();
+      if (is(value)) return value;
+      if (waited > PATIENCE_MS) throw new Error(`${what} did not come: ${JSON.stringify(value)?.slice(0, 3000)}`);
+      await goOn(STEP_MS);
+    }
+  };
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    present();
+  };
+  return { ...shown(options.data, server), settled, passes: goOn, until, stop };
+}

@@ -1,0 +1,35 @@
+/**
+ * Before and after a whole run of the tests: everything that a test writes or starts lies in one folder or names it,
+ * and nothing of it is left, also when the run is stopped half-way.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { leftBehind } from "./left-behind.ts";
+
+const REAPER = fileURLToPath(new URL("reaper.ts", import.meta.url));
+
+export default function setup(): () => Promise<void> {
+  // What is compiled once is compiled for all processes of all runs.
+  process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "mainline-compile-cache");
+  const folder = mkdtempSync(join(tmpdir(), "mainline-run-"));
+  process.env["TMPDIR"] = folder;
+  // It waits for this process to end, however that comes about.
+  const reaper = spawn(process.execPath, [REAPER, folder], { stdio: ["pipe", "ignore", "inherit"], detached: true });
+  reaper.unref();
+  return async () => {
+    const left = leftBehind(folder).filter(({ pid }) => pid !== reaper.pid);
+    if (left.length > 0) {
+      process.exitCode = 1;
+      process.stderr.write(`\nTests left processes behind:\n${left.map(({ command }) => `  ${command}\n`).join("")}`);
+    }
+    const gone = new Promise<void>((resolve) => {
+      reaper.once("exit", () => resolve());
+    });
+    reaper.ref();
+    reaper.stdin.end();
+    await gone;
+  };
+}
