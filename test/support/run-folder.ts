@@ -6,8 +6,19 @@ import { spawn } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { leftBehind } from "./left-behind.ts";
+import { type Left, leftBehind } from "./left-behind.ts";
+
+/** What ends because its owner has ended needs a moment. */
+const ENDING_MS_MAX = 20_000;
+
+async function untilNoneIsLeft(look: () => readonly Left[]): Promise<readonly Left[]> {
+  for (const until = performance.now() + ENDING_MS_MAX; ; await sleep(50)) {
+    const left = look();
+    if (left.length === 0 || performance.now() > until) return left;
+  }
+}
 
 const REAPER = fileURLToPath(new URL("reaper.ts", import.meta.url));
 
@@ -20,7 +31,7 @@ export default function setup(): () => Promise<void> {
   const reaper = spawn(process.execPath, [REAPER, folder], { stdio: ["pipe", "ignore", "inherit"], detached: true });
   reaper.unref();
   return async () => {
-    const left = leftBehind(folder).filter(({ pid }) => pid !== reaper.pid);
+    const left = await untilNoneIsLeft(() => leftBehind(folder).filter(({ pid }) => pid !== reaper.pid));
     if (left.length > 0) {
       process.exitCode = 1;
       process.stderr.write(`\nTests left processes behind:\n${left.map(({ command }) => `  ${command}\n`).join("")}`);
