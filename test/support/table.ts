@@ -42,3 +42,17 @@ export async function startTable({ onFile = false } = {}): Promise<TestTable> {
   };
   return { ...table, endpoint: running.endpoint, another: () => another(), kill, stop };
 }
+
+export type Tables = Pick<TestTable, "another" | "endpoint">;
+
+let shared: Promise<TestTable> | undefined;
+
+/**
+ * Tables of one process for all test files of this worker, which ends with the worker. Take a table by `another`; it is
+ * nobody's to stop or to kill.
+ */
+export const sharedTable = async (): Promise<Tables> => {
+  shared ??= startTable();
+  const { another, endpoint } = await shared;
+  return { another, endpoint };
+};

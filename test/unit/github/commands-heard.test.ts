@@ -4,20 +4,19 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../shared/kernel/time.ts";
 import { perform } from "../../../shared/queue/app/perform.ts";
 import { isInQueue, shownEntry } from "../../../shared/queue/app/shown.ts";
 import { submit } from "../../../shared/queue/app/submit.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRig, NAME, type Rig, ROLES } from "./rig.ts";
 
 const PERMISSION = "GET /repos/{owner}/{repo}/collaborators/{username}/permission";
 
-let tables: TestTable;
+let tables: Tables;
 let rig: Rig;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
   rig = await aRig(tables);
 });
 afterAll(async () => {
   await rig.stop();
-  await tables.stop();
 });
 afterEach(() => rig.twin.faults.clear());
 

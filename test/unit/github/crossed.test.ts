@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HostUnavailable } from "../../../shared/code-host/port.ts";
 import { runId } from "../../../shared/kernel/ids.ts";
 import type { MergeMethod } from "../../../shared/queue/engine/types.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { built, type Hosted, hosted, landingOf, NAME } from "./hosted.ts";
 
 const MERGES = /^POST .*\/merges$/u;
 
-let tables: TestTable;
+let tables: Tables;
 let on: Hosted;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   on = await hosted(tables);
 });

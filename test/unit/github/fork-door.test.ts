@@ -1,11 +1,11 @@
 /** Who is let in without a token: whoever is wrong takes nothing from those who are right. */
-import { afterEach, afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { forkDoor } from "../../../functions/fork-door.ts";
 import { routes } from "../../../shared/api/routes.ts";
 import { endpoint } from "../../../shared/http/endpoint.ts";
 import { RUN_HEADER } from "../../../shared/http/fork.ts";
 import { ok } from "../../../shared/kernel/result.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aContext, anEvent, ports } from "../http/support.ts";
 import { aRig, NAME, REPO, type Rig } from "./rig.ts";
 
@@ -13,14 +13,13 @@ const LOOKUP = "GET /repos/{owner}/{repo}/actions/runs/{run_id}";
 const HONEST = "198.51.100.1";
 const SHA = "a".repeat(40);
 
-let tables: TestTable;
+let tables: Tables;
 let rig: Rig;
 let asks: (address: string, run: number, pr?: { number: number; sha: string }) => Promise<boolean>;
 let wrong = 0;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   rig = await aRig(tables);
   const door = forkDoor(() => rig.app);

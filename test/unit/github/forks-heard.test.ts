@@ -1,18 +1,17 @@
 /** Pull requests of forks: who pushes to them may have no right to say what lands. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MINUTE_MS } from "../../../shared/kernel/time.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRig, NAME, type Rig } from "./rig.ts";
 
-let tables: TestTable;
+let tables: Tables;
 let rig: Rig;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
   rig = await aRig(tables, { labelCommandsEnabled: true });
 });
 afterAll(async () => {
   await rig.stop();
-  await tables.stop();
 });
 
 let forks = 0;

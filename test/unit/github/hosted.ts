@@ -11,7 +11,7 @@ import type { Table } from "../../../shared/table/client.ts";
 import { githubMemory } from "../../../shared/table/github-memory.ts";
 import { aFolder } from "../../support/git-repository.ts";
 import { type GitHubTwin, startGitHubTwin } from "../../support/github/twin.ts";
-import type { TestTable } from "../../support/table.ts";
+import type { Tables } from "../../support/table.ts";
 
 export const NAME = "acme/app";
 export const REPO = { host: "github.com", owner: "acme", name: "app" };
@@ -36,7 +36,7 @@ export type Hosted = {
   readonly stop: () => Promise<void>;
 };
 
-export async function hosted(tables: TestTable): Promise<Hosted> {
+export async function hosted(tables: Tables): Promise<Hosted> {
   const folder = aFolder();
   const twin = await startGitHubTwin({ folder });
   await twin.addRepository(NAME, { files: { "a.txt": "1\n" } });

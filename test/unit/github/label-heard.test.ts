@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MINUTE_MS } from "../../../shared/kernel/time.ts";
 import { isInQueue, shownEntry } from "../../../shared/queue/app/shown.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRig, NAME, type Rig, ROLES } from "./rig.ts";
 
 const EVENTS = "GET /repos/{owner}/{repo}/issues/{issue_number}/events";
 
-let tables: TestTable;
+let tables: Tables;
 let rig: Rig;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
   rig = await aRig(tables, { labelCommandsEnabled: true });
 });
 afterAll(async () => {
   await rig.stop();
-  await tables.stop();
 });
 
 const isQueued = async (number: number): Promise<boolean> => {

@@ -1,21 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HostUnavailable, type LandRequest } from "../../../shared/code-host/port.ts";
 import { commitSha, entryId, runId } from "../../../shared/kernel/ids.ts";
 import type { MergeMethod } from "../../../shared/queue/engine/types.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { built, type Hosted, hosted, landingOf, NAME, REPO } from "./hosted.ts";
 
-let tables: TestTable;
+let tables: Tables;
 let on: Hosted;
 let twin: Hosted["twin"];
 let host: Hosted["host"];
 let tip: Hosted["tip"];
 let open: Hosted["open"];
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   on = await hosted(tables);
   ({ twin, host, tip, open } = on);

@@ -1,21 +1,20 @@
 /** A label that is heard by looking, where many other pull requests changed after it was put on. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { HOUR_MS } from "../../../shared/kernel/time.ts";
 import { isInQueue, shownEntry } from "../../../shared/queue/app/shown.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRig, NAME, type Rig } from "./rig.ts";
 
 const PAGE = 100;
 
-let tables: TestTable;
+let tables: Tables;
 let rig: Rig;
 let number: number;
 let asked: number;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   rig = await aRig(tables, { labelCommandsEnabled: true }, HOUR_MS / 2);
   await rig.looks();

@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leftBy } from "../../../shared/queue/app/hints.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRig, NAME, REPO, type Rig } from "./rig.ts";
 
 const QUEUES = 120;
 
-let tables: TestTable;
+let tables: Tables;
 let rig: Rig;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
   rig = await aRig(tables);
   for (let at = 1; at < QUEUES; at += 1) await rig.queue(`release-${at}`);
 });
 afterAll(async () => {
   await rig.stop();
-  await tables.stop();
 });
 
 const waiting = async (): Promise<number> => {

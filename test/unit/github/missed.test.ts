@@ -1,18 +1,17 @@
-import { afterEach, afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HOUR_MS } from "../../../shared/kernel/time.ts";
 import { isInQueue, shownEntry } from "../../../shared/queue/app/shown.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRig, NAME, type Rig } from "./rig.ts";
 
 const COMMENTS = "GET /repos/{owner}/{repo}/issues/comments";
 const PULLS = "GET /repos/{owner}/{repo}/pulls";
 
-let tables: TestTable;
+let tables: Tables;
 let rig: Rig;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   rig = await aRig(tables, { labelCommandsEnabled: true }, HOUR_MS / 2);
   await rig.looks();

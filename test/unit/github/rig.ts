@@ -14,7 +14,7 @@ import type { SettingsPatch } from "../../../shared/queue/app/settings.ts";
 import type { Entry } from "../../../shared/queue/engine/types.ts";
 import { aFolder } from "../../support/git-repository.ts";
 import { type GitHubTwin, startGitHubTwin } from "../../support/github/twin.ts";
-import type { TestTable } from "../../support/table.ts";
+import type { Tables } from "../../support/table.ts";
 
 export const NAME = "acme/app";
 export const REPO = { host: "github.com", owner: "acme", name: "app" };
@@ -54,7 +54,7 @@ export type Rig = {
 const unused = async (): Promise<never> => Promise.reject(new Error("unused"));
 
 /** The service's clock may be set back, so that it can pass without getting ahead of GitHub's. */
-export async function aRig(tables: TestTable, settings: SettingsPatch = {}, behindMs = 0): Promise<Rig> {
+export async function aRig(tables: Tables, settings: SettingsPatch = {}, behindMs = 0): Promise<Rig> {
   const folder = aFolder();
   let passedMs = -behindMs;
   const clock = () => epochMs(Date.now() + passedMs);

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createGitHubHost } from "../../../shared/code-host/github/host.ts";
 import type { GitHubMemory } from "../../../shared/code-host/github/port.ts";
 import { type BuildRequest, HostUnavailable } from "../../../shared/code-host/port.ts";
 import { runId } from "../../../shared/kernel/ids.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { built, type Hosted, hosted, landingOf, NAME, ORG, REPO } from "./hosted.ts";
 
 const RUNS = "/repos/{owner}/{repo}/actions/runs/{run_id}";
@@ -11,12 +11,11 @@ const RERUN = `POST ${RUNS}/rerun-failed-jobs` as const;
 const CANCEL = `POST ${RUNS}/cancel` as const;
 const MERGES = "POST /repos/{owner}/{repo}/merges";
 
-let tables: TestTable;
+let tables: Tables;
 let on: Hosted;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   on = await hosted(tables);
 });

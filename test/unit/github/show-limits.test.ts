@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "../../../shared/code-host/github/client.ts";
 import { createGitHubHost } from "../../../shared/code-host/github/host.ts";
 import type { Budgets, Spent } from "../../../shared/code-host/github/port.ts";
@@ -13,14 +13,14 @@ import { githubMemory } from "../../../shared/table/github-memory.ts";
 import { githubShown } from "../../../shared/table/github-shown.ts";
 import { aFolder } from "../../support/git-repository.ts";
 import { type GitHubTwin, startGitHubTwin } from "../../support/github/twin.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRig, REPO } from "./rig.ts";
 
 const ORG = orgSlug("local");
 const NONE: Spent = { points: 0, content: 0 };
 const USED_UP: Spent = { points: 0, content: 300 };
 
-let tables: TestTable;
+let tables: Tables;
 let twin: GitHubTwin;
 let folder: string;
 let people: People;
@@ -32,9 +32,8 @@ let waitUntil: Record<string, EpochMs> = {};
 const numbers = new Map<string, number>();
 
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   [ahead, spent, waitUntil] = [0, {}, {}];
   folder = aFolder();

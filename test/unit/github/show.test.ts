@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "../../../shared/code-host/github/client.ts";
 import { createGitHubHost } from "../../../shared/code-host/github/host.ts";
 import { markerOf } from "../../../shared/code-host/github/show-comment.ts";
@@ -12,7 +12,7 @@ import { githubMemory } from "../../../shared/table/github-memory.ts";
 import { githubShown } from "../../../shared/table/github-shown.ts";
 import { aFolder } from "../../support/git-repository.ts";
 import { type GitHubTwin, startGitHubTwin } from "../../support/github/twin.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 
 const NAME = "acme/app";
 const REPO = { host: "github.com", owner: "acme", name: "app" };
@@ -21,7 +21,7 @@ const COMMENT = "POST /repos/{owner}/{repo}/issues/{issue_number}/comments";
 const EDIT = "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}";
 const CHECK = "POST /repos/{owner}/{repo}/check-runs";
 
-let tables: TestTable;
+let tables: Tables;
 let twin: GitHubTwin;
 let folder: string;
 let number: number;
@@ -32,9 +32,8 @@ let ahead = 0;
 const clock = (): EpochMs => later(systemClock(), ahead);
 
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   ahead = 0;
   folder = aFolder();

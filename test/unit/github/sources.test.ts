@@ -1,7 +1,7 @@
 /** Required statuses that a certain App has to set: what anybody else says under their name is no evidence. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ACTIONS } from "../../support/github/people/actions.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { built, type Hosted, hosted, NAME, REPO } from "./hosted.ts";
 
 const CI = { id: 72, slug: "build-farm", name: "Build farm" };
@@ -9,12 +9,11 @@ const STRANGER = { id: 99, slug: "stranger", name: "Stranger" };
 const FOREIGN = "unit (not from the expected source)";
 const RERUN = "POST /repos/{owner}/{repo}/actions/runs/{run_id}/rerun-failed-jobs";
 
-let tables: TestTable;
+let tables: Tables;
 let on: Hosted;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   on = await hosted(tables);
 });

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Ask, createClient, type GitHubClient } from "../../../shared/code-host/github/client.ts";
 import type { Budgets } from "../../../shared/code-host/github/port.ts";
 import { HostUnavailable, NotNow } from "../../../shared/code-host/port.ts";
@@ -7,12 +7,12 @@ import { epochMs, MINUTE_MS, SECOND_MS } from "../../../shared/kernel/time.ts";
 import { githubBudgets } from "../../../shared/table/github-budget.ts";
 import { aFolder } from "../../support/git-repository.ts";
 import { type GitHubTwin, startGitHubTwin } from "../../support/github/twin.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 
 const AT = { owner: "acme", repo: "app" };
 const LABELS = "POST /repos/{owner}/{repo}/labels";
 
-let tables: TestTable;
+let tables: Tables;
 let twin: GitHubTwin;
 let folder: string;
 let installation: number;
@@ -28,9 +28,8 @@ let labels = 0;
 const create = (ask: Ask) => ask(LABELS, { ...AT, name: `label-${(labels += 1)}` });
 
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   folder = aFolder();
   // The beginning of a minute, so that a test does not depend on where in it it runs.

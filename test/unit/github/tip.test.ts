@@ -1,21 +1,20 @@
 /** The target branch, as GitHub tells of it where it has no rulesets to tell of, or another branch in its place. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Place } from "../../../shared/code-host/github/place.ts";
 import { tipAt } from "../../../shared/code-host/github/tip.ts";
 import { treeSha } from "../../../shared/kernel/ids.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { type Hosted, hosted, NAME, REPO } from "./hosted.ts";
 
 const RULES = /^GET .*\/rules\/branches\//u;
 const UPGRADE = "Upgrade to GitHub Pro or make this repository public to enable this feature.";
 const REQUIRED = { source: "BRANCH_PROTECTION", statuses: ["unit"] };
 
-let tables: TestTable;
+let tables: Tables;
 let on: Hosted;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   on = await hosted(tables);
 });

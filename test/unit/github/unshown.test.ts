@@ -1,16 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { DAY_MS, MINUTE_MS } from "../../../shared/kernel/time.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRig, NAME, type Rig } from "./rig.ts";
 
 const COMMENTS = /issues\/\d+\/comments/u;
 
-let tables: TestTable;
+let tables: Tables;
 let rig: Rig;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   rig = await aRig(tables, { commentsEnabled: true }, 2 * DAY_MS);
 });

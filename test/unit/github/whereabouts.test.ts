@@ -1,15 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HostUnavailable, NotConnected } from "../../../shared/code-host/port.ts";
 import { githubRepositories } from "../../../shared/table/github-repositories.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { built, type Hosted, hosted, landingOf, NAME, ORG, REPO } from "./hosted.ts";
 
-let tables: TestTable;
+let tables: Tables;
 let on: Hosted;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   on = await hosted(tables);
 });
