@@ -22,10 +22,15 @@ import type { Entry, QueueState } from "./types.ts";
 import { requiredNow, verdictOf } from "./verdict.ts";
 
 /** Why an entry is where it is, from the queue as it is now. Changes nothing. */
-export function explain(state: QueueState, entry: Entry, now: EpochMs): Explanation {
+export const explain = (state: QueueState, entry: Entry, now: EpochMs): Explanation => explainer(state, now)(entry);
+
+/** The same for many entries: the queue is put in order once, and not for each of them. */
+export function explainer(state: QueueState, now: EpochMs): (entry: Entry) => Explanation {
   const draft = new Draft(state, now);
-  const at = draft.line().entries.indexOf(entry.id);
-  return { position: at < 0 ? null : at + 1, ...explainState(draft, entry) };
+  return (entry) => {
+    const at = draft.line().entries.indexOf(entry.id);
+    return { position: at < 0 ? null : at + 1, ...explainState(draft, entry) };
+  };
 }
 
 function explainState(draft: Draft, entry: Entry): Told {

@@ -1,6 +1,6 @@
 import type { EpochMs } from "../../kernel/time.ts";
 import { clearedBy, standingOf, trackOf } from "./evidence.ts";
-import { explain } from "./explain.ts";
+import { explainer } from "./explain.ts";
 import { isGreen } from "./landing.ts";
 import { Line } from "./line.ts";
 import { isAdmitted } from "./order.ts";
@@ -30,10 +30,11 @@ export function breachesOf(before: QueueState, decision: Decision, now: EpochMs)
   ];
 }
 
-/** Every live entry can be explained; apart from the rest because its cost follows the queue's length squared. */
+/** Every live entry can be explained. */
 export function unexplained(state: QueueState, now: EpochMs): readonly string[] {
+  const explain = explainer(state, now);
   return [...state.entries.values()].flatMap((entry) => {
-    const told = explain(state, entry, now);
+    const told = explain(entry);
     return told.blockers.length === 0 || told.summary === ""
       ? [`PR #${entry.prNumber} (${entry.state}) has no blocker`]
       : [];
