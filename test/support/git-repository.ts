@@ -5,11 +5,12 @@
  *     const first = repo.commit("main", { files: { "a.txt": "1\n", ...config({ unit: "true" }) } });
  *     const head = repo.pullRequest(1, { on: first, files: { "b.txt": "2\n" }, message: "Add b" });
  */
-import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
+import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { commitSha, type CommitSha, repoKey, type RepoKey } from "../../shared/kernel/ids.ts";
+import { addCommit, fileAt, type Format, initialize, refAt, setRef, treeOf } from "./git-objects.ts";
+import { runGit } from "./git-starter.ts";
 
 export type NewContent = {
   /** Path to content; null removes the path. Added to what the first parent holds. */
@@ -39,46 +40,48 @@ export type TestRepository = {
   readonly subjects: (range: string) => readonly string[];
 };
 
-const ENV = {
-  PATH: process.env["PATH"] ?? "",
-  HOME: "/nonexistent",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-};
-
 export const aFolder = (): string => realpathSync(mkdtempSync(join(tmpdir(), "mainline-test-")));
 
-export function aRepository(folder: string, name = "acme/app", format = "sha1"): TestRepository {
+export function aRepository(folder: string, name = "acme/app", format: Format = "sha1"): TestRepository {
   const [owner = "", repository = ""] = name.split("/");
   const dir = join(folder, owner, `${repository}.git`);
-  mkdirSync(dirname(dir), { recursive: true });
-  run(["init", "--quiet", "--bare", "--initial-branch=main", `--object-format=${format}`, dir]);
+  initialize(dir, format);
   return repositoryAt(dir, repoKey({ host: "git.local", owner, name: repository }));
 }
 
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u;
+const DEFAULTS = { files: {}, message: "A change", author: "Ada <ada@example.com>", at: 1_700_000_000 };
+
 /** One that is there already. */
 export function repositoryAt(dir: string, key: RepoKey): TestRepository {
-  const git = (...args: readonly string[]): string => run([`--git-dir=${dir}`, ...args]).trimEnd();
-  const shaOf = (ref: string): CommitSha => commitSha(git("rev-parse", "--verify", "--end-of-options", ref));
-  const present = (ref: string): CommitSha | undefined => {
-    const found = git("for-each-ref", "--format=%(objectname)", ref);
-    return found === "" ? undefined : commitSha(found);
+  const git = (...args: readonly string[]): string =>
+    runGit([`--git-dir=${dir}`, ...args])
+      .toString("utf8")
+      .trimEnd();
+  const shaOf = (ref: string): CommitSha => {
+    const found = ref.startsWith("refs/") ? refAt(dir, ref) : refAt(dir, `refs/heads/${ref}`);
+    return commitSha(found ?? git("rev-parse", "--verify", "--end-of-options", ref));
   };
-  const add = (ref: string, content: NewContent, parent: CommitSha | undefined): CommitSha => {
-    run([`--git-dir=${dir}`, "fast-import", "--quiet", "--force"], stream(ref, content, parent));
-    return shaOf(ref);
+  const treeAt = (commit: string): string =>
+    COMMIT.test(commit) ? treeOf(dir, commit) : git("rev-parse", `${commit}^{tree}`);
+  const add = (ref: string, { on, alsoOn, ...content }: NewContent, otherwiseOn: string): CommitSha => {
+    const parents = [on ?? refAt(dir, otherwiseOn), alsoOn].filter((parent) => parent !== undefined);
+    const commit = commitSha(addCommit(dir, { ...DEFAULTS, ...content, parents }));
+    setRef(dir, ref, commit);
+    return commit;
   };
   return {
     dir,
     key,
     git,
-    commit: (branch, content = {}) =>
-      add(`refs/heads/${branch}`, content, content.on ?? present(`refs/heads/${branch}`)),
-    pullRequest: (prNumber, content = {}) =>
-      add(`refs/pull/${prNumber}/head`, content, content.on ?? present("refs/heads/main")),
+    commit: (branch, content = {}) => add(`refs/heads/${branch}`, content, `refs/heads/${branch}`),
+    pullRequest: (prNumber, content = {}) => add(`refs/pull/${prNumber}/head`, content, "refs/heads/main"),
     sha: shaOf,
-    tree: (commit) => git("rev-parse", `${commit}^{tree}`),
-    read: (commit, path) => git("show", `${commit}:${path}`),
+    tree: treeAt,
+    read: (commit, path) => {
+      const content = fileAt(dir, treeAt(commit), path);
+      return content?.toString("utf8").trimEnd() ?? git("show", `${commit}:${path}`);
+    },
     subjects: (range) => git("log", "--first-parent", "--format=%s", range).split("\n"),
   };
 }
@@ -91,27 +94,3 @@ export const config = (
 ): { readonly ".mainline.yaml": string } => ({
   ".mainline.yaml": JSON.stringify({ checks, required_statuses: required, targets }),
 });
-
-function run(args: readonly string[], input = ""): string {
-  const answer = spawnSync("git", args, { env: ENV, input, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
-  if (answer.status !== 0) throw new Error(`git ${args.join(" ")}: ${answer.stderr}`);
-  return answer.stdout;
-}
-
-function stream(ref: string, content: NewContent, parent: CommitSha | undefined): string {
-  const { files = {}, message = "A change", author = "Ada <ada@example.com>", at = 1_700_000_000 } = content;
-  const changes = Object.entries(files).map(([path, text]) =>
-    text === null ? `D ${JSON.stringify(path)}\n` : `M 100644 inline ${JSON.stringify(path)}\n${data(text)}`,
-  );
-  return [
-    `commit ${ref}\n`,
-    `author ${author} ${at} +0000\n`,
-    `committer ${author} ${at} +0000\n`,
-    data(message),
-    parent === undefined ? "" : `from ${parent}\n`,
-    content.alsoOn === undefined ? "" : `merge ${content.alsoOn}\n`,
-    ...changes,
-  ].join("");
-}
-
-const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
