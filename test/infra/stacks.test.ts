@@ -62,7 +62,7 @@ describe.each(stageNames)("stage %s", (stage) => {
       const policies = [table, bucket, secret].flatMap((one) => [one.DeletionPolicy, one.UpdateReplacePolicy]);
       const wanted = settings.keepsData ? ["RetainExceptOnCreate", "Retain"] : ["Delete", "Delete"];
       expect(policies).toEqual([...wanted, ...wanted, ...wanted]);
-      expect(parts.data.stack.terminationProtection).toBe(settings.keepsData);
+      expect(parts.data.isProtected).toBe(settings.keepsData);
     });
 
     test("has a secret for the GitHub App, under the stage's name, in which no deployment writes anything", () => {

@@ -1,51 +1,14 @@
 /** The stacks of a stage as they would be deployed, but for the code: which template it is does not hang on that. */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { App, type Stack } from "aws-cdk-lib";
-import { Code } from "aws-cdk-lib/aws-lambda";
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { type Settings, settingsOf, STAGES } from "../../infra/config.ts";
-import { service } from "../../infra/stacks/service.ts";
-import { ROOT } from "../architecture/source.ts";
+import { type Settings, settingsOf } from "../../infra/config.ts";
+import { onceARun } from "../support/once-a-run.ts";
+import { EXAMPLES, stageNames } from "./stages.ts";
 
-/** Every setting that there is. */
-const FULL = {
-  account: "123456789012",
-  region: "eu-central-1",
-  logRetentionDays: 365,
-  logLevel: "DEBUG",
-  throttling: { requestsPerSecond: 7, burst: 9 },
-  alarms: { email: "oncall@example.org" },
-  domain: {
-    name: "mq.example.org",
-    certificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/00000000-0000-0000-0000-000000000000",
-    hostedZone: { id: "Z0123456789", name: "example.org" },
-  },
-  maintenanceWindows: [
-    {
-      org: "acme",
-      repo: { host: "github.com", owner: "acme", name: "app" },
-      targetBranch: "main",
-      schedule: "cron(0 22 ? * FRI *)",
-      timeZone: "Europe/Berlin",
-      durationMinutes: 60,
-    },
-  ],
-  functions: { sweep: { memoryMb: 2048, reservedConcurrency: 5 }, "get-queue": { timeoutSeconds: 10 } },
-} as const;
+export { stageNames };
 
-/** One whose alarms go elsewhere, and whose table was restored. */
-const GIVEN = {
-  alarms: { topicArn: "arn:aws:sns:eu-central-1:123456789012:oncall" },
-  table: {
-    name: "restored",
-    streamArn: "arn:aws:dynamodb:eu-central-1:123456789012:table/restored/stream/2027-01-31T12:00:00.000",
-  },
-} as const;
-
-const EXAMPLES: Readonly<Record<string, unknown>> = { ...STAGES, full: FULL, given: GIVEN };
-export const stageNames = Object.keys(EXAMPLES);
+const SYNTHESISE = fileURLToPath(new URL("synthesise.ts", import.meta.url));
 
 const resource = z.object({
   Type: z.string(),
@@ -62,56 +25,59 @@ const template = z.object({
 export type Resource = z.output<typeof resource> & { readonly id: string };
 export type PartName = "data" | "workers" | "api" | "observability";
 export type Part = {
-  readonly stack: Stack;
+  /** Whether CloudFormation refuses to delete its stack. */
+  readonly isProtected: boolean;
   readonly text: string;
   readonly outputs: readonly string[];
   readonly all: readonly Resource[];
   readonly of: (type: string) => readonly Resource[];
 };
 export type Synthesised = {
-  readonly app: App;
   readonly settings: Settings;
   readonly parts: Readonly<Record<PartName, Part>>;
   readonly all: readonly Resource[];
 };
 
-const placeholder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "mainline-placeholder-"));
-  writeFileSync(join(folder, "index.mjs"), "export const handler = async () => {};\n");
-  return folder;
-};
+const made = z.record(z.string(), z.object({ template: z.unknown(), isProtected: z.boolean() }));
 
-const cdkJson = z.object({ context: z.record(z.string(), z.unknown()) });
-const context = cdkJson.parse(JSON.parse(readFileSync(join(ROOT, "cdk.json"), "utf8"))).context;
+/** By stage and part. CDK is large and slow to start: a small process uses it, once in a run of all tests. */
+let stages: ReadonlyMap<string, z.output<typeof made>> | undefined;
+function synthesisedStages(): ReadonlyMap<string, z.output<typeof made>> {
+  const text = onceARun("stacks", () =>
+    execFileSync(process.execPath, [SYNTHESISE], {
+      encoding: "utf8",
+      // Its own validation compiles for eight seconds. `stacks-rules.slow.test.ts` and `npm run synth` have it.
+      env: { ...process.env, CDK_VALIDATION: "false" },
+      maxBuffer: 64 * 1024 * 1024,
+    }),
+  );
+  return new Map(Object.entries(z.record(z.string(), made).parse(JSON.parse(text))));
+}
 
 export function synthesise(stage: string): Synthesised {
-  const app = new App({ context, analyticsReporting: false });
-  const settings = settingsOf(stage, EXAMPLES);
-  const folder = placeholder();
-  const { account, region } = settings;
-  const env = account === undefined || region === undefined ? {} : { account, region };
-  const stacks = service(app, { settings, codeOf: () => Code.fromAsset(folder) }, env);
-  const assembly = app.synth();
+  stages ??= synthesisedStages();
+  const found = stages.get(stage);
+  if (found === undefined) throw new Error(`there is no stage ${stage}`);
   const partOf = (name: PartName): Part => {
-    const stack = stacks[name];
-    const given: unknown = assembly.getStackByName(stack.stackName).template;
+    const { template: given, isProtected = false } = found[name] ?? {};
     const { Resources, Outputs } = template.parse(given);
     const all = Object.entries(Resources).map(([id, one]) => ({ ...one, id }));
     return {
-      stack,
+      isProtected,
       text: JSON.stringify(given, undefined, 1),
       outputs: Object.keys(Outputs),
       all,
       of: (type) => all.filter((one) => one.Type === `AWS::${type}`),
     };
   };
-  const parts = {
-    data: partOf("data"),
-    workers: partOf("workers"),
-    api: partOf("api"),
-    observability: partOf("observability"),
-  };
-  return { app, settings, parts, all: Object.values(parts).flatMap((part) => part.all) };
+  const [data, workers, api, observability] = [
+    partOf("data"),
+    partOf("workers"),
+    partOf("api"),
+    partOf("observability"),
+  ];
+  const parts = { data, workers, api, observability };
+  return { settings: settingsOf(stage, EXAMPLES), parts, all: Object.values(parts).flatMap((part) => part.all) };
 }
 
 /** The id of the resource that a reference is to, in this stack or another's output. */

@@ -8,15 +8,19 @@ import { pathToFileURL } from "node:url";
 import * as z from "zod";
 import type { Bundle } from "../../infra/bundle.ts";
 
+/** No function has more. */
+const MS_MAX = 900_000;
 const RUNNER = new URL("run-bundle.ts", import.meta.url);
 const reply = z.union([
   z.object({ ready: z.literal(true) }),
-  z.object({ answer: z.unknown() }),
+  z.object({ answer: z.unknown(), isLate: z.boolean() }),
   z.object({ error: z.string() }),
 ]);
 
 export type Ran = {
   readonly answer: unknown;
+  /** It came when the invocation's time was over. */
+  readonly isLate: boolean;
   /** Lines of its log, parsed. */
   readonly lines: readonly Readonly<Record<string, unknown>>[];
 };
@@ -33,7 +37,7 @@ export async function runBundle(
   { path, id }: Pick<Bundle, "path" | "id">,
   env: Readonly<Record<string, string>>,
   event: unknown,
-  msMax = 10_000,
+  msMax = MS_MAX,
 ): Promise<Ran> {
   const index = pathToFileURL(join(path, "index.mjs")).href;
   const child = fork(RUNNER, [index, id, String(msMax)], {
@@ -57,7 +61,8 @@ export async function runBundle(
     const read = await next();
     child.disconnect();
     await ended;
-    return { answer: "answer" in read ? read.answer : undefined, lines: linesOf((await out) + (await err)) };
+    const { answer, isLate } = "answer" in read ? read : { answer: undefined, isLate: false };
+    return { answer, isLate, lines: linesOf((await out) + (await err)) };
   } finally {
     child.kill("SIGKILL");
   }

@@ -1,11 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { App } from "aws-cdk-lib";
-import { Template } from "aws-cdk-lib/assertions";
-import { Code } from "aws-cdk-lib/aws-lambda";
 import { expect, it } from "vitest";
 import * as z from "zod";
-import { settingsOf } from "../../../infra/config.ts";
-import { service } from "../../../infra/stacks/service.ts";
+import { synthesise } from "../../infra/template.ts";
 
 const alarm = z.object({ Properties: z.object({ AlarmName: z.string(), AlarmDescription: z.string() }) });
 const runbook = readFileSync("infra/README.md", "utf8");
@@ -13,9 +9,7 @@ const runbook = readFileSync("infra/README.md", "utf8");
 const anchors = new Set([...runbook.matchAll(/^#+ (alarm-[a-z-]+)$/gmu)].map((match) => match[1]));
 
 it("every alarm that is deployed has its section in the runbook, and every section its alarm", () => {
-  const codeOf = () => Code.fromInline("export const handler = () => {};");
-  const { observability } = service(new App(), { settings: settingsOf("prod"), codeOf });
-  const found = Object.values<unknown>(Template.fromStack(observability).findResources("AWS::CloudWatch::Alarm"));
+  const found = synthesise("prod").parts.observability.of("CloudWatch::Alarm");
   expect(found.length).toBeGreaterThan(15);
   const linked = found.map((one) => {
     const { AlarmName, AlarmDescription } = alarm.parse(one).Properties;

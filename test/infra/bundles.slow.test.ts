@@ -31,8 +31,6 @@ import { type Secrets, startSecrets } from "../support/secrets.ts";
 import { startTable, type TestTable } from "../support/table.ts";
 
 const AT_ONCE = 2;
-/** A process and its bundle, on a busy machine. */
-const STARTED_MS_MAX = 5_000;
 /** Their list is their own: a bundle that gets a client that it does not need starts later. */
 const WITH_BUCKET = [
   "create-bundle-upload",
@@ -273,7 +271,7 @@ describe("every bundle", () => {
     expect([...s3.objects.keys()]).toEqual([expect.stringMatching(/^targets\/acme\/[0-9a-f]{64}$/u)]);
     const unknown = await call({ id: "unknown-path", method: "POST", path: "/nothing" });
     expect(unknown.statusCode).toBe(404);
-  }, 90_000);
+  });
 
   it("works on the stream's records, and names the one that it cannot work on", async () => {
     await call(routes["submit-pull-request"], { input: { ...INPUT, pr: { number: 2 } } });
@@ -288,7 +286,7 @@ describe("every bundle", () => {
     await run("advance-queue", { Records: await recordsOf("4#INBOX#") });
     const explained = await call(routes["explain-pull-request"], { input: { ...INPUT, pr: { number: 2 } } });
     expect(explained.body).toMatch(/no code host is connected for git\.local/iu);
-  }, 60_000);
+  });
 
   it("finds an App in its secret, asks GitHub as it, and hears what is signed with its webhook secret", async () => {
     const folder = mkdtempSync(join(tmpdir(), "mainline-bundles-github-"));
@@ -325,11 +323,11 @@ describe("every bundle", () => {
       await twin.stop();
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 60_000);
+  });
 
   it.each(["sweep", "judge-tests", "read-bundles"])("of %s runs when the schedule says so", async (id) => {
     const tick = { version: "0", source: "aws.events", "detail-type": "Scheduled Event", detail: {} };
-    expect(await run(id, tick)).toEqual({ answer: null, lines: [] });
+    expect(await run(id, tick)).toEqual({ answer: null, isLate: false, lines: [] });
   });
 
   it("reads a bundle of test results that was put to the bucket", async () => {
@@ -372,11 +370,9 @@ describe("every bundle", () => {
     const silent = createServer(() => {});
     await listening(silent);
     const hanging = { ...env(), DYNAMODB_ENDPOINT: addressOf(silent) };
-    const begun = performance.now();
     const event = gatewayEvent({ route: routes["list-queues"], context: principal });
-    const { answer } = await runBundle(bundleOf("list-queues"), hanging, event, 2_000);
-    expect(answer).toMatchObject({ statusCode: 503 });
-    expect(performance.now() - begun).toBeLessThan(1_990 + STARTED_MS_MAX);
+    const { answer, isLate } = await runBundle(bundleOf("list-queues"), hanging, event, 3_000);
+    expect([answer, isLate]).toMatchObject([{ statusCode: 503 }, false]);
     silent.closeAllConnections();
     silent.close();
   });

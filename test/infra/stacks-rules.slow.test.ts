@@ -3,7 +3,8 @@ import { type CfnResource, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 import type { IConstruct } from "constructs";
 import { describe, expect, test } from "vitest";
-import { stageNames, synthesise } from "./template.ts";
+import { appOf } from "./app.ts";
+import { stageNames } from "./stages.ts";
 
 /** Of the resource itself, or of the construct that is nothing but it: an exception for many would hide the next one. */
 function exceptionsOf(resource: IConstruct): ReadonlyMap<string, string> {
@@ -17,7 +18,7 @@ function exceptionsOf(resource: IConstruct): ReadonlyMap<string, string> {
 const isResource = (one: IConstruct): one is CfnResource => "cfnResourceType" in one;
 
 describe.each(stageNames)("stage %s", (stage) => {
-  const { app } = synthesise(stage);
+  const { app } = appOf(stage);
   const resources = new Map(
     app.node
       .findAll()
