@@ -4,6 +4,7 @@ import { claimant } from "../shared/table/claimant.ts";
 import { healthStore } from "../shared/table/health-store.ts";
 import { idempotencyStore } from "../shared/table/idempotency.ts";
 import type { HealthApp } from "../shared/test-health/app/ports.ts";
+import { systemWaiting } from "./waiting.ts";
 import type { Side } from "./wiring.ts";
 
 /** What is kept of tests. */
@@ -13,12 +14,14 @@ export const healthSide: Side<keyof HealthApp | "idempotency" | "uploads" | "hos
   uploads,
   hosts,
   worker,
+  clock = systemClock,
 }) => ({
   log,
-  clock: systemClock,
+  clock,
+  waiting: systemWaiting,
   newId: randomUUID,
   idempotency: idempotencyStore(table, claimant(worker)),
-  health: healthStore(table, systemClock),
+  health: healthStore(table, clock),
   uploads,
   hosts,
 });

@@ -8,6 +8,7 @@ import { idempotencyStore } from "../shared/table/idempotency.ts";
 import { queueStore } from "../shared/table/queue-store.ts";
 import { targetsStore } from "../shared/table/targets-store.ts";
 import { crashPoints } from "./crash-points.ts";
+import { systemWaiting } from "./waiting.ts";
 import type { Side } from "./wiring.ts";
 
 /** Queues and what is in them. */
@@ -25,6 +26,7 @@ export const queueSide: Side<keyof QueueApp | "idempotency" | "uploads"> = ({
   return {
     log,
     clock,
+    waiting: systemWaiting,
     newId: randomUUID,
     idempotency: idempotencyStore(table, who),
     resolveSettings,

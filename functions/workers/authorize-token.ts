@@ -41,6 +41,9 @@ export const authorizer =
     return { isAuthorized: true, context: found === undefined ? {} : toAuthorizerContext(found) };
   };
 
-const tokenSide: Side<"tokens" | "clock"> = ({ table }) => ({ tokens: tokenStore(table), clock: systemClock });
+const tokenSide: Side<"tokens" | "clock"> = ({ table, clock = systemClock }) => ({
+  tokens: tokenStore(table),
+  clock,
+});
 
 export const handler = work(tokenSide, (app, event: Asked) => authorizer(() => app)(event));

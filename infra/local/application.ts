@@ -7,6 +7,7 @@ import { gitHubHosts } from "../../functions/github.ts";
 import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
 import type { CodeHosts } from "../../shared/code-host/port.ts";
 import type { Log } from "../../shared/kernel/log.ts";
+import type { Clock } from "../../shared/kernel/time.ts";
 import { allWakings } from "../../shared/queue/app/wakings.ts";
 import type { Table } from "../../shared/table/client.ts";
 import { MINUTE_WORKERS, STREAM_WORKERS, type WorkerName } from "../workers.ts";
@@ -31,6 +32,7 @@ export type LocalContext = {
   readonly blobs: BlobStore;
   readonly uploads: Uploads;
   readonly log: Log;
+  readonly clock: Clock;
   readonly repositories: readonly RepositoriesOf[];
   /** The name of the code host under which they are known. */
   readonly host: string;
@@ -44,6 +46,8 @@ export type Application = {
   readonly authorize: Authorize;
   readonly mappings: readonly Mapping[];
   readonly schedules: readonly Schedule[];
+  /** Calls the schedules of maintenance windows whose time has come, and waits for all that were called. */
+  readonly schedulesDue: () => Promise<void>;
   /** Called once, before the port answers. */
   readonly recover: () => Promise<void>;
   /** Returns when the batches that go on by themselves have ended. */
@@ -66,10 +70,13 @@ async function mapping({ name, skPrefix, batchSize }: (typeof STREAM_WORKERS)[nu
   return { name, filter: insertsOf(skPrefix), handler, batchSize };
 }
 
-async function scheduled(name: WorkerName, seconds: number): Promise<Schedule> {
+async function scheduled(name: WorkerName, { sweepSeconds: seconds = SWEEP_SECONDS, nudge }: LocalContext) {
   const handler = await loadFunction("workers", name, z.unknown());
-  const run = (): Promise<unknown> => handler({}, lambdaContext(name, crypto.randomUUID(), WORKER_MS_MAX));
-  return { name, cron: `*/${seconds} * * * * *`, run, atStart: true };
+  const run = async (): Promise<void> => {
+    await handler({}, lambdaContext(name, crypto.randomUUID(), WORKER_MS_MAX));
+    nudge();
+  };
+  return { name, cron: `*/${seconds} * * * * *`, run, atStart: true } satisfies Schedule;
 }
 
 async function authorizer(): Promise<Authorize> {
@@ -79,30 +86,31 @@ async function authorizer(): Promise<Authorize> {
 }
 
 /** Wakes queues at the edges of their maintenance windows. */
-async function windowScheduler(log: Log, nudge: () => void): Promise<LocalScheduler> {
+async function windowScheduler({ log, clock, nudge }: LocalContext): Promise<LocalScheduler> {
   const name = "maintenance-window";
   const handler = await loadFunction("workers", name, z.unknown());
   const call = async (event: unknown): Promise<void> => {
     await handler(event, lambdaContext(name, crypto.randomUUID(), WORKER_MS_MAX));
     nudge();
   };
-  return localScheduler({ call, log });
+  return localScheduler({ call, log, clock });
 }
 
 export async function localApplication(context: LocalContext): Promise<Application> {
-  const { table, blobs, uploads, log, data, repositories, host, nudge } = context;
+  const { table, blobs, uploads, log, clock, data, repositories, host, nudge } = context;
   let made: Wiring | undefined;
   const wiring = (): Wiring => {
     if (made === undefined) throw new Error("news of a code host before the wiring");
     return made;
   };
-  const git = await gitHosts({ data, repositories, host, log, app: wiring, nudge });
+  const git = await gitHosts({ data, repositories, host, log, clock, app: wiring, nudge });
   const app = readGitHubApp(data);
-  const gitHub: CodeHosts = app === undefined ? () => undefined : gitHubHosts(table, app);
+  const gitHub: CodeHosts = app === undefined ? () => undefined : gitHubHosts(table, app, clock);
   const hosts: CodeHosts = (org, asked) => git.hosts(org, asked) ?? gitHub(org, asked);
-  const scheduler = await windowScheduler(log, nudge);
+  const scheduler = await windowScheduler(context);
   const hasPages = (asked: string): boolean => asked === app?.host;
-  made = wired({ table, log, blobs, uploads, hosts, hasPages, gitHub: app, worker: workerName(data), scheduler });
+  const parts = { table, log, clock, blobs, uploads, hosts, hasPages, scheduler };
+  made = wired({ ...parts, gitHub: app, worker: workerName(data) });
   useWiring(made);
   const patience = { ms: EFFECTS_MS, most: SLOW_BATCHES_MAX, nudge };
   const mappings = await Promise.all(STREAM_WORKERS.map(mapping));
@@ -115,11 +123,12 @@ export async function localApplication(context: LocalContext): Promise<Applicati
   return {
     authorize: await authorizer(),
     mappings: mappings.map((one) => ({ ...one, handler: slow.get(one.name)?.handler ?? one.handler })),
-    schedules: await Promise.all(MINUTE_WORKERS.map((name) => scheduled(name, context.sweepSeconds ?? SWEEP_SECONDS))),
+    schedules: await Promise.all(MINUTE_WORKERS.map((name) => scheduled(name, context))),
     recover: async () => {
       await git.recover();
       for (const waking of await allWakings(wiring())) await scheduler.put(waking);
     },
+    schedulesDue: scheduler.due,
     settled,
     stop: async () => {
       await scheduler.stop();

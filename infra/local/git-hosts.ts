@@ -6,7 +6,7 @@ import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
 import type { CheckReport, CodeHosts, HostNews } from "../../shared/code-host/port.ts";
 import { type OrgSlug, repoKey } from "../../shared/kernel/ids.ts";
 import type { Log } from "../../shared/kernel/log.ts";
-import { systemClock } from "../../shared/kernel/time.ts";
+import type { Clock } from "../../shared/kernel/time.ts";
 import { reportChecks, reportRefs } from "../../shared/queue/app/news.ts";
 import type { QueueApp } from "../../shared/queue/app/ports.ts";
 import type { HealthApp } from "../../shared/test-health/app/ports.ts";
@@ -21,6 +21,7 @@ export type GitHostsOptions = {
   /** The name under which all of them are known. */
   readonly host: string;
   readonly log: Log;
+  readonly clock: Clock;
   /** Made from these hosts: it is there before the first news is. */
   readonly app: () => QueueApp & HealthApp;
   readonly nudge: () => void;
@@ -73,7 +74,7 @@ const factsOf = ({ run, branch, commit, prNumbers, attempt }: Omit<CheckReport, 
 });
 
 export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
-  const { data, repositories, host, log } = options;
+  const { data, repositories, host, log, clock } = options;
   const byOrg = new Map<OrgSlug, GitHost>();
   // The data holds the admin token and every organization's work; a folder of repositories is one organization's alone.
   const hide = [data, ...repositories.map((one) => one.folder)];
@@ -92,7 +93,7 @@ export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
           work,
           news,
           log,
-          clock: systemClock,
+          clock,
           sandbox,
           launch: launcher.launch,
           passing: (point) => options.app().passing(point),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { allRoutes } from "../../shared/api/routes.ts";
 import type { ApiHandler } from "../../shared/http/event.ts";
 import type { Log } from "../../shared/kernel/log.ts";
-import { systemClock } from "../../shared/kernel/time.ts";
+import { type Clock, systemClock } from "../../shared/kernel/time.ts";
 import { ensureAdminToken } from "./admin-token.ts";
 import { type Application, type LocalContext, localApplication } from "./application.ts";
 import { blobFolder } from "./blob-folder.ts";
@@ -31,6 +31,8 @@ export type LocalOptions = {
   readonly sweepSeconds?: number;
   /** False: schedules run only when `runSchedules` is called. For tests that let the time pass themselves. */
   readonly scheduled?: boolean;
+  /** Absent: this machine's. */
+  readonly clock?: Clock;
   /** Warnings and errors, in one line each. */
   readonly say: (line: string) => void;
   /** The first start's admin token: shown this once, and before the port answers. */
@@ -41,6 +43,8 @@ export type LocalServer = {
   /** With `/v1`. */
   readonly url: string;
   readonly nudge: () => void;
+  /** Returns when the functions of the stream have done something more: whatever is waited for comes of that. */
+  readonly moved: () => Promise<void>;
   /** Runs each schedule once, now. */
   readonly runSchedules: () => Promise<void>;
   /**
@@ -121,18 +125,18 @@ async function run(
   { table, endpoint, trim }: DataTable,
   undo: ReturnType<typeof undoing>,
 ): Promise<LocalServer> {
-  const { data } = options;
+  const { data, clock = systemClock } = options;
   removeUnfinished(data);
   removeUnfinished(join(data, "blobs"), true);
   const { log, close } = logFile(data, options.say);
   undo.later(close);
-  const token = await ensureAdminToken(data, table, systemClock());
+  const token = await ensureAdminToken(data, table, clock());
   if (token !== undefined) options.showToken?.(token, join(data, "admin-token"));
 
   let origin = `http://${HOST}:${options.port}`;
   let nudge = (): void => {};
   const blobs = blobFolder(join(data, "blobs"));
-  const door = uploads({ blobs, secret: uploadSecret(data), origin: () => origin, clock: systemClock });
+  const door = uploads({ blobs, secret: uploadSecret(data), origin: () => origin, clock });
   const { repositories, host, sweepSeconds } = options;
   const context: LocalContext = {
     data,
@@ -140,6 +144,7 @@ async function run(
     blobs,
     uploads: door,
     log,
+    clock,
     repositories,
     host,
     sweepSeconds,
@@ -167,7 +172,9 @@ async function run(
   return {
     url: `${origin}/v1`,
     nudge: stream.nudge,
+    moved: stream.moved,
     runSchedules: async () => {
+      await application.schedulesDue();
       for (const schedule of application.schedules) await schedule.run();
     },
     settled: () => settled(stream, application),

@@ -30,13 +30,16 @@ export type Stream = {
   readonly nudge: () => void;
   /** How many batches were delivered so far, failed ones included. */
   readonly delivered: () => number;
+  /** Returns when the next batch has been delivered. */
+  readonly moved: () => Promise<void>;
   /** Returns when every mapping has been delivered all that was written before the call. */
   readonly caughtUp: () => Promise<void>;
   /** Returns when the batches under way have ended. What is left comes with the next start. */
   readonly stop: () => Promise<void>;
 };
 
-const POLL_MS = 50;
+/** Whatever this process writes nudges: only what another one wrote waits so long. */
+const POLL_MS = 250;
 const AFTER_TROUBLE_MS = 500;
 const SAVE_EVERY_MS = 250;
 /** What Lambda gives a function at most; ours end long before. */
@@ -66,6 +69,7 @@ export function startStream(parts: StreamParts): Stream {
   const wake = waker(stopping.signal);
   const emptyReads = new EmptyReads(parts.mappings.map(({ name }) => name));
   let delivered = 0;
+  let movement = Promise.withResolvers<void>();
 
   const ports = (mapping: Mapping): DeliveryPorts => ({
     log: parts.log,
@@ -80,6 +84,8 @@ export function startStream(parts: StreamParts): Stream {
     for (const batch of batches(records, mapping)) {
       const settled = await deliver(mapping, batch, ports(mapping));
       delivered += 1;
+      movement.resolve();
+      movement = Promise.withResolvers();
       const last = batch[settled - 1];
       if (last !== undefined) reader.settle(sequenceOf(last));
       // What a function did is another's news.
@@ -146,7 +152,7 @@ export function startStream(parts: StreamParts): Stream {
     wake.nudge();
     return Promise.race([all, running.then(() => {})]);
   };
-  return { nudge: wake.nudge, delivered: () => delivered, caughtUp, stop };
+  return { nudge: wake.nudge, delivered: () => delivered, moved: () => movement.promise, caughtUp, stop };
 }
 
 /** Who waits for each mapping to find nothing more. A read that began before the wait may have missed a write. */

@@ -5,7 +5,8 @@ import { type LocalServer, startLocal } from "../../infra/local/local-server.ts"
 import { ownRepositories } from "../../infra/local/own-repositories.ts";
 import { parseStartArguments } from "../../infra/local/start-arguments.ts";
 import { passes, present } from "./clock.ts";
-import type { Until } from "./eventually.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Until, untilBy } from "./eventually.ts";
 
 export type InProcess = {
   /** With `/v1`. */
@@ -36,8 +37,35 @@ const shown = (data: string, server: LocalServer): InProcess => ({
   stop: server.stop,
 });
 
-export const startInProcess = async (options: Options): Promise<InProcess> =>
-  shown(options.data, await start(options, true));
+/** Of what moves without the stream, as a file of a log does. */
+const LOOK_MS = 500;
+
+export type Timed = InProcess & {
+  /** The clock is so much further; all that fell due by that is done. */
+  readonly passes: (ms: number) => Promise<void>;
+  /** Looks again whenever the stream has delivered something. */
+  readonly until: Until;
+};
+
+export async function startInProcess(options: Options): Promise<Timed> {
+  const server = await start(options, true);
+  return {
+    ...shown(options.data, server),
+    passes: async (ms) => {
+      passes(ms);
+      await server.runSchedules();
+    },
+    until: untilBy(async () => {
+      const over = new AbortController();
+      const late = sleep(LOOK_MS, undefined, { signal: over.signal }).catch(() => {});
+      await Promise.race([server.moved(), late]).finally(() => over.abort());
+    }),
+    stop: async () => {
+      await server.stop();
+      present();
+    },
+  };
+}
 
 export type Driven = InProcess & {
   /** Everything that can be done without more time is done. */

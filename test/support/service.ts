@@ -13,17 +13,23 @@
  *     await queue.submit(1);
  *     await queue.ends(1, "MERGED");
  */
-import { execFile } from "node:child_process";
 import { rmSync } from "node:fs";
 import type * as z from "zod";
+import { parseTokenCommand } from "../../infra/admin/token-arguments.ts";
+import { runTokenCommand } from "../../infra/admin/token-commands.ts";
+import { openToolTable } from "../../infra/local/data-table.ts";
+import { main as pr } from "../../infra/local/pr.ts";
+import { silentLog } from "../../shared/kernel/log.ts";
+import { type EpochMs, systemClock } from "../../shared/kernel/time.ts";
 import { explanation } from "../../shared/schemas/explanation.ts";
 import { pullRequestPage, submittedPullRequest, submittedPullRequests } from "../../shared/schemas/pull-request.ts";
 import { queue as queueShape, queueWithPullRequests } from "../../shared/schemas/queue.ts";
 import { testingDetails } from "../../shared/schemas/test-run.ts";
+import { tokenStore } from "../../shared/table/tokens.ts";
 import { contractProblems } from "./contract.ts";
 import { eventually, type Until } from "./eventually.ts";
 import { aFolder, aRepository, config, type TestRepository } from "./git-repository.ts";
-import { type Driven, drivenLocal, type InProcess, startInProcess } from "./in-process.ts";
+import { type Driven, drivenLocal, startInProcess, type Timed } from "./in-process.ts";
 import { callApi, type Called, startServer, type TestServer } from "./server.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -75,9 +81,10 @@ export type Service<S extends Running = Running> = {
   readonly asks: Asks;
   /** The same with another token. */
   readonly as: (token: string, enumCase?: "upper" | "lower") => Asks;
-  /** `npm run token -- <args>`: the new token, for `create` and `rotate`. */
+  /** What `npm run token -- <args>` does: the new token, for `create` and `rotate`. `now` is when it is done. */
   readonly token: (...args: readonly string[]) => Promise<string>;
-  /** `npm run pr -- <args>` on this repository. */
+  readonly tokenAt: (now: EpochMs, ...args: readonly string[]) => Promise<string>;
+  /** What `npm run pr -- <args>` does on this repository. */
   readonly pr: (repo: TestRepository, ...args: readonly string[]) => Promise<string>;
   readonly repository: (wishes?: QueueWishes) => TestRepository;
   readonly queue: (wishes?: QueueWishes) => Promise<{ readonly repo: TestRepository; readonly queue: QueueClient }>;
@@ -88,15 +95,28 @@ export type Service<S extends Running = Running> = {
   readonly stop: () => Promise<void>;
 };
 
-const SCRIPTS = { token: "infra/admin/token.ts", pr: "infra/local/pr.ts" } as const;
+/** `npm run token` without a process of its own, which costs a second of a slow machine. */
+async function runToken(data: string, now: EpochMs, args: readonly string[]): Promise<string> {
+  const printed: string[] = [];
+  const { table, close } = await openToolTable({ data, log: silentLog });
+  const output = { say: () => {}, print: (line: string) => void printed.push(line) };
+  try {
+    await runTokenCommand(parseTokenCommand(args, now), { store: tokenStore(table), now, output });
+  } finally {
+    await close();
+  }
+  return printed.at(-1) ?? "";
+}
 
-function script(name: keyof typeof SCRIPTS, args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, [SCRIPTS[name], ...args], (error, stdout, stderr) => {
-      if (error === null) resolve(stdout.trim());
-      else reject(new Error(`${name} ${args.join(" ")}: ${stderr}`));
-    });
-  });
+async function runPr(args: readonly string[]): Promise<string> {
+  const [said, complaints]: [string[], string[]] = [[], []];
+  const code = await pr(
+    args,
+    (line) => void said.push(line),
+    (line) => void complaints.push(line),
+  );
+  if (code !== 0) throw new Error(`pr ${args.join(" ")}: ${complaints.join("\n")}`);
+  return said.join("\n");
 }
 
 let made = 0;
@@ -104,11 +124,19 @@ let made = 0;
 /** `prepare` is given the data folder before the service starts on it. */
 type Prepare = (data: string) => void;
 
-export const aService = (args: readonly string[] = [], prepare: Prepare = () => {}): Promise<Service<InProcess>> =>
-  serviceOn(startInProcess, args, prepare, () => eventually);
+export const aService = async (args: readonly string[] = [], prepare: Prepare = () => {}): Promise<LocalService> =>
+  timed(await serviceOn(startInProcess, args, prepare, ({ until }) => until));
 
 export const aServiceProcess = (args: readonly string[] = [], prepare: Prepare = () => {}): Promise<ServiceProcess> =>
   serviceOn(startServer, args, prepare, () => eventually);
+
+export type LocalService = Service<Timed> & Pick<Timed, "until" | "passes">;
+
+const timed = (service: Service<Timed>): LocalService => ({
+  ...service,
+  until: (read, is, given) => service.server().until(read, is, given),
+  passes: (ms) => service.server().passes(ms),
+});
 
 export type ServiceProcess = Service<TestServer>;
 export type DrivenService = Service<Driven> & { readonly until: Until };
@@ -162,9 +190,9 @@ async function serviceOn<S extends Running>(
     folder,
     asks,
     as,
-    token: async (...rest) => (await script("token", [...rest, "--data", data])).split("\n").at(-1) ?? "",
-    pr: (repo, ...rest) =>
-      script("pr", [...rest, "--repo", `${repo.key.owner}/${repo.key.name}`, "--repositories", folder]),
+    token: (...rest) => runToken(data, systemClock(), [...rest, "--data", data]),
+    tokenAt: (now, ...rest) => runToken(data, now, [...rest, "--data", data]),
+    pr: (repo, ...rest) => runPr([...rest, "--repo", `${repo.key.owner}/${repo.key.name}`, "--repositories", folder]),
     repository,
     queue: async (wishes = {}) => {
       const repo = repository(wishes);

@@ -51,7 +51,7 @@ export type WindowAsked = {
 
 export async function scheduleMaintenance(app: WindowApp, asked: WindowAsked, record: Recording<WindowView>) {
   const id = asked.id ?? app.newId().replaceAll("-", "").slice(0, 16);
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     const queue = await app.windows.of(asked.key);
     if (queue === undefined) return noQueue(asked.key);
     // That is over in a moment, one way or the other.
@@ -158,7 +158,7 @@ export async function cancelMaintenance(
   record: Recording<WindowView>,
 ) {
   const { org, id } = asked;
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     const key = await app.windows.find(org, id);
     const queue = key === undefined ? undefined : await app.windows.of(key);
     const window = queue?.windows.find((one) => one.id === id);

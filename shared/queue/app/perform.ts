@@ -25,7 +25,7 @@ export async function perform(app: QueueApp, key: QueueKey, effectKey: string): 
   app.passing("effect:claimed");
   const performed = await attempt(app, key, claimed);
   app.passing(`effect:${claimed.effect.type}:done`);
-  await patiently(() => settle(app, key, claimed, performed));
+  await patiently(app, () => settle(app, key, claimed, performed));
   app.passing("effect:finished");
 }
 

@@ -8,6 +8,7 @@ import type { CommitSha, NewId, OrgSlug, QueueId, QueueKey, RepoKey, RunId } fro
 import type { Log } from "../../kernel/log.ts";
 import type { Receipt } from "../../kernel/receipt.ts";
 import type { Clock, EpochMs } from "../../kernel/time.ts";
+import type { Waiting } from "../../kernel/waiting.ts";
 import type {
   Asked,
   Decision,
@@ -262,6 +263,7 @@ export type QueueApp = {
   /** Does nothing, except where a test wants the process to die: between each write and what follows from it. */
   readonly passing: (point: CrashPoint) => void;
   readonly clock: Clock;
+  readonly waiting: Waiting;
   readonly newId: NewId;
   readonly log: Log;
 };

@@ -63,7 +63,7 @@ export async function createQueue(app: QueueApp, asked: QueueCreation, record: R
   const fresh = newQueue(queue.id, key.branch, queue.config);
   const view = viewOf(queue, fresh, now);
   const where = `${repo.host}/${repo.owner}/${repo.name}`;
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     if ((await app.queues.create(queue, fresh, record(view))) === "CREATED") return ok(view);
     // Another write stood in the way; it need not have been the creation of this queue.
     if ((await app.queues.find(key)) === undefined) return RACED;
@@ -88,7 +88,7 @@ export async function listQueues(app: QueueApp, org: OrgSlug, repo: RepoKey | un
 }
 
 export async function updateQueue(app: QueueApp, asked: QueueChange, record: Recording<QueueView>) {
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     const queue = await app.queues.view(asked.key);
     if (queue === undefined) return noQueue(asked.key);
     const wanted = queue.record.config.settings.mode;
@@ -140,7 +140,7 @@ function operatorAfter({ operator, windows }: QueueRecord["config"], asked: Queu
 
 /** Deletes a queue in which nobody is. Marked first, so that a submission at the same moment is refused or seen. */
 export async function deleteQueue(app: QueueApp, key: QueueKey, record: Recording<QueueView>) {
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     const queue = await app.queues.view(key);
     if (queue === undefined) return noQueue(key);
     const inside = queue.entries.filter((one) => isInQueue(shownEntry(one.entry)));

@@ -3,6 +3,7 @@ import type { QueueKey } from "../../kernel/ids.ts";
 import { entryId } from "../../kernel/ids.ts";
 import { fail, ok } from "../../kernel/result.ts";
 import { later, SECOND_MS } from "../../kernel/time.ts";
+import { LATE } from "../../kernel/waiting.ts";
 import { newEntry } from "../engine/new-entry.ts";
 import type { Asked, NewEntry, Priority } from "../engine/types.ts";
 import { alreadyMerged, noQueue } from "./faults.ts";
@@ -35,7 +36,7 @@ const priorityOf = (wanted: number | null | undefined): Priority =>
  */
 export async function submit(app: QueueApp, asked: Submitting, record: Recording<EntryView>) {
   const { key, prNumber } = asked;
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     const queue = await app.queues.find(key);
     if (queue === undefined) return noQueue(key);
     const submission = (await app.queues.submissions(key, [prNumber])).get(prNumber);
@@ -123,23 +124,12 @@ async function factsWithin(app: QueueApp, key: QueueKey, prNumber: number): Prom
       `no code host is connected for ${key.repo.host}: connect it, or submit to a queue of a host that is`,
     );
   try {
-    const facts = await within(HOST_ANSWERS_WITHIN_MS, host.pullRequest(key.repo, prNumber, key.branch));
+    const facts = await app.waiting.within(HOST_ANSWERS_WITHIN_MS, host.pullRequest(key.repo, prNumber, key.branch));
+    if (facts === LATE) return trouble("UNREACHABLE", `no answer within ${HOST_ANSWERS_WITHIN_MS / SECOND_MS} seconds`);
     return facts === "NOT_FOUND" ? facts : { pr: facts, factsAt: readAt, trouble: null };
   } catch (error) {
     if (error instanceof NotConnected) return trouble("NOT_CONNECTED", error.message);
     if (error instanceof HostUnavailable) return trouble("UNREACHABLE", error.message);
     throw error;
-  }
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new HostUnavailable(`no answer within ${ms / SECOND_MS} seconds`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

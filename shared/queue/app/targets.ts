@@ -55,7 +55,7 @@ export async function setTargets(app: QueueApp, asked: SettingTargets, record: R
   );
   const taken = takenBy(queue.config.settings, stored);
   const set: TargetsSet = { prNumber, sha: sha.value, targets: taken };
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     const live = await app.queues.entry(key, prNumber);
     if (live === undefined || live.entry.headSha !== sha.value) return ok(set);
     const done = await app.queues.ask(key, live, { targets: taken }, record(set));

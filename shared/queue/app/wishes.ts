@@ -10,7 +10,7 @@ import { type EntryView, isInQueue, shownEntry, viewIn } from "./shown.ts";
 export type Wishing = { readonly key: QueueKey; readonly prNumber: number; readonly by: string };
 
 export async function cancel(app: QueueApp, wish: Wishing, record: Recording<EntryView>) {
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     const found = await submissionOf(app, wish);
     if (!found.ok) return found;
     const shown = shownEntry(found.value.submission.entry);
@@ -22,7 +22,7 @@ export async function cancel(app: QueueApp, wish: Wishing, record: Recording<Ent
 }
 
 export async function restart(app: QueueApp, wish: Wishing, record: Recording<EntryView>) {
-  return untilUncontended(async () => {
+  return untilUncontended(app, async () => {
     const found = await submissionOf(app, wish);
     if (!found.ok) return found;
     const shown = shownEntry(found.value.submission.entry);

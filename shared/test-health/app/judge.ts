@@ -53,7 +53,8 @@ export const verdictOn = (results: Results, rules: RepositorySettings["rules"], 
   verdictOf(observationsOf(results, record.id), rules, statusOf(record), now);
 
 /** Judges every test of the repository that has failed lately, or that is not healthy. Answers when to look again. */
-export async function judgeAll({ health, clock, log }: HealthApp, repository: Repository): Promise<EpochMs | null> {
+export async function judgeAll(app: HealthApp, repository: Repository): Promise<EpochMs | null> {
+  const { health, clock, log } = app;
   const now = clock();
   const settings = await health.settings(repository);
   const until = later(now, 1);
@@ -72,7 +73,7 @@ export async function judgeAll({ health, clock, log }: HealthApp, repository: Re
       const again = present === record ? verdict : verdictOn(results, settings.rules, present, now);
       return isNews(present, again) ? judged(present, again, now, null) : undefined;
     };
-    const kept = await change(health, repository, record.id, make, undefined, record);
+    const kept = await change(app, repository, record.id, make, undefined, record);
     if (verdict.status !== statusOf(record) && kept)
       log.info("a test's status changed", { test: record.id, from: statusOf(record), to: verdict.status });
   }
@@ -83,8 +84,6 @@ export async function judgeAll({ health, clock, log }: HealthApp, repository: Re
 const isNews = (record: TestRecord, { status, reason, revisitAt }: Verdict): boolean =>
   status !== statusOf(record) || revisitAt !== record.revisitAt || (status !== "HEALTHY" && reason !== record.reason);
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /**
  * Reads, changes and writes a record until nobody else has written in between. False: there was nothing to change. The
  * pauses grow and differ, so that the jobs of one build, which end together, do not meet again and again.
@@ -93,7 +92,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
  * @param seen as it was read a moment ago, which saves reading it once more
  */
 export async function change(
-  health: HealthStore,
+  { health, waiting }: Pick<HealthApp, "health" | "waiting">,
   repository: Repository,
   id: string,
   make: (present: TestRecord) => TestRecord | undefined,
@@ -106,7 +105,7 @@ export async function change(
     const next = present === undefined ? undefined : make(present);
     if (next === undefined) return false;
     if (await health.putTest(repository, next)) return true;
-    await pause(PAUSE_MS * attempt * (0.5 + Math.random()));
+    await waiting.pause(PAUSE_MS * attempt * (0.5 + waiting.random()));
   }
   throw new Unavailable(`test ${id} is written by others all the time`);
 }

@@ -2,6 +2,7 @@
 import type { NewId, OrgSlug, RepoKey } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { Clock, EpochMs } from "../../kernel/time.ts";
+import type { Waiting } from "../../kernel/waiting.ts";
 import type { Evidence, RuleName, TestStatus } from "../detect/history.ts";
 import type { Counts, Issue } from "../junit/report.ts";
 import type { RepositorySettings } from "./settings.ts";
@@ -215,6 +216,7 @@ export type HealthStore = {
 export type HealthApp = {
   readonly health: HealthStore;
   readonly clock: Clock;
+  readonly waiting: Waiting;
   readonly newId: NewId;
   readonly log: Log;
 };

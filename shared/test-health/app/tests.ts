@@ -52,11 +52,11 @@ export const linkTicket = (app: HealthApp, repository: Repository, id: string, t
   changeTest(app, repository, id, (record) => ({ ...record, ticket }));
 
 async function changeTest(
-  { health, clock }: HealthApp,
+  app: HealthApp,
   repository: Repository,
   id: string,
   make: (record: TestRecord) => TestRecord,
 ): Promise<Found<{ readonly id: string; readonly at: EpochMs }>> {
-  const found = await change(health, repository, id, make);
-  return found ? ok({ id, at: clock() }) : unknown(id);
+  const found = await change(app, repository, id, make);
+  return found ? ok({ id, at: app.clock() }) : unknown(id);
 }

@@ -240,7 +240,7 @@ const MANY = 30;
 
 /** Judges and keeps each test that failed in this upload. */
 async function judgeFailed(
-  { health, clock }: HealthApp,
+  app: HealthApp,
   repository: Repository,
   settings: RepositorySettings,
   results: Results,
@@ -249,8 +249,8 @@ async function judgeFailed(
 ): Promise<ReadonlyMap<string, TestRecord>> {
   const kept = new Map<string, TestRecord>();
   const left = [...found];
-  const now = clock();
-  const seen = await health.tests(
+  const now = app.clock();
+  const seen = await app.health.tests(
     repository,
     found.map(({ read }) => read.id),
   );
@@ -264,7 +264,7 @@ async function judgeFailed(
         return next;
       };
       const absent = newRecord(read);
-      await change(health, repository, read.id, make, absent, seen.get(read.id) ?? absent);
+      await change(app, repository, read.id, make, absent, seen.get(read.id) ?? absent);
     }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, left.length) }, work));

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type CommitSha, commitSha, entryId } from "../../../shared/kernel/ids.ts";
 import { silentLog } from "../../../shared/kernel/log.ts";
+import { noWaiting } from "../../support/waiting.ts";
 import type { LoadedQueue, QueueApp, QueueStore, TargetsStore } from "../../../shared/queue/app/ports.ts";
 import type { SettingsPatch } from "../../../shared/queue/app/settings.ts";
 import { newQueue } from "../../../shared/queue/engine/new-queue.ts";
@@ -70,6 +71,7 @@ export const anApp = ({ queues = {}, targets = {} }: Parts): QueueApp =>
     resolveSettings,
     passing: () => {},
     clock: () => NOW,
+    waiting: noWaiting(),
     newId: randomUUID,
     log: silentLog,
   }) as QueueApp;

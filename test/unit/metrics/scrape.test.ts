@@ -14,6 +14,7 @@ import { silentLog } from "../../../shared/kernel/log.ts";
 import { resolveSettings } from "../../../shared/schemas/queue-settings.ts";
 import { queueStore } from "../../../shared/table/queue-store.ts";
 import { startTable, type TestTable } from "../../support/table.ts";
+import { noWaiting } from "../../support/waiting.ts";
 import { aKey, aRecord, NOW } from "../table/fixture.ts";
 import { sample, samplesOf } from "./fixture.ts";
 
@@ -42,6 +43,7 @@ const app = (): QueueApp => ({
   resolveSettings,
   passing: () => {},
   clock: () => now,
+  waiting: noWaiting(),
   newId: randomUUID,
   log: silentLog,
 });

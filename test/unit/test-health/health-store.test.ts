@@ -5,7 +5,9 @@ import { DAY_MS, type EpochMs, epochMs, HOUR_MS, later } from "../../../shared/k
 import { Unavailable } from "../../../shared/kernel/unavailable.ts";
 import type { Table } from "../../../shared/table/client.ts";
 import { healthStore } from "../../../shared/table/health-store.ts";
+import { systemWaiting } from "../../../functions/waiting.ts";
 import { change } from "../../../shared/test-health/app/judge.ts";
+import { noWaiting } from "../../support/waiting.ts";
 import type { Failure, HealthStore, TestRecord, UploadEntry } from "../../../shared/test-health/app/ports.ts";
 import { DEFAULT_SETTINGS } from "../../../shared/test-health/app/settings.ts";
 import { newRecord } from "../../../shared/test-health/app/upload.ts";
@@ -177,7 +179,7 @@ describe("a test's record", () => {
   test("that thirty change at once has all their changes", async () => {
     const changes = Array.from({ length: 30 }, (_, at) =>
       change(
-        health,
+        { health, waiting: systemWaiting },
         of,
         "a",
         (present) => ({
@@ -194,8 +196,10 @@ describe("a test's record", () => {
 
   test("that is always written by others is the service's trouble, not the request's", async () => {
     const busy: HealthStore = { ...health, putTest: () => Promise.resolve(false) };
-    await expect(change(busy, of, "a", (present) => present, aRecord("a"))).rejects.toThrow(Unavailable);
-    expect(await change(health, of, "nobody", (present) => present)).toBe(false);
+    await expect(
+      change({ health: busy, waiting: noWaiting() }, of, "a", (present) => present, aRecord("a")),
+    ).rejects.toThrow(Unavailable);
+    expect(await change({ health, waiting: noWaiting() }, of, "nobody", (present) => present)).toBe(false);
   });
 
   test("several hundred are read at once, and only those of the repository", async () => {

@@ -1,5 +1,6 @@
 /** Test health on a real table, with a clock of the test's. Holds no assertions. */
 import { type Log, silentLog } from "../../../shared/kernel/log.ts";
+import { noWaiting } from "../../support/waiting.ts";
 import { orgSlug } from "../../../shared/kernel/ids.ts";
 import { DAY_MS, type EpochMs, epochMs } from "../../../shared/kernel/time.ts";
 import type { Table } from "../../../shared/table/client.ts";
@@ -81,7 +82,7 @@ export function testHealth(table: Table, repository = aRepositoryOf(), from = NO
     },
     with: (change) => over({ ...app, ...change }),
   });
-  return over({ health: healthStore(table, clock), clock, newId: () => "id", log: silentLog });
+  return over({ health: healthStore(table, clock), clock, waiting: noWaiting(), newId: () => "id", log: silentLog });
 }
 
 /** What is read of it as if each were read by a process of its own: nothing is remembered. */

@@ -16,6 +16,7 @@ const made = (): LocalScheduler =>
   (scheduler = localScheduler({
     call: async (event) => void calls.push({ windowId: (event as { windowId: unknown }).windowId, at: Date.now() }),
     log: silentLog,
+    clock: systemClock,
   }));
 afterEach(async () => {
   await scheduler.stop();

@@ -55,7 +55,7 @@ export async function remember(
   next: (known: HeardOf) => HeardOf | undefined,
   also: readonly PeopleEffect[] = [],
 ): Promise<string | undefined> {
-  const done = await untilUncontended(async () => {
+  const done = await untilUncontended(app, async () => {
     const known = await app.heard.of(key, prNumber);
     const wanted = next(known);
     if (wanted === undefined) return { ok: true } as const;
