@@ -164,7 +164,7 @@ export const ENDPOINT_NEEDS: Readonly<Record<RouteId | "unknown-path", Needs>> =
 };
 
 export const WORKER_NEEDS: Readonly<Record<WorkerName, Needs>> = {
-  "authorize-token": { table: { tokenByHash: ["GetItem"] } },
+  "authorize-token": { table: { tokenByHash: ["GetItem"], tokens: ["GetItem"] } },
   "advance-queue": { table: ADVANCED },
   "run-effects": {
     table: together(PERFORMED, ON_GITHUB, SHOWN, OBEYED),

@@ -38,6 +38,10 @@ export type LocalContext = {
   readonly host: string;
   /** How often it is looked whether anything was missed; every 10 seconds unless it says otherwise. */
   readonly sweepSeconds?: number | undefined;
+  readonly isTrusted: boolean;
+  readonly isTableOpen: boolean;
+  /** Below so much free space on the data disk no check starts. */
+  readonly freeBytesMin: number;
   /** Something was written that the stream's functions should see at once. */
   readonly nudge: () => void;
 };
@@ -103,7 +107,9 @@ export async function localApplication(context: LocalContext): Promise<Applicati
     if (made === undefined) throw new Error("news of a code host before the wiring");
     return made;
   };
-  const git = await gitHosts({ data, repositories, host, log, clock, app: wiring, nudge });
+  const { isTrusted, isTableOpen, freeBytesMin } = context;
+  const trust = { isTrusted, isTableOpen, freeBytesMin };
+  const git = await gitHosts({ data, repositories, host, log, clock, app: wiring, nudge, ...trust });
   const app = readGitHubApp(data);
   const gitHub: CodeHosts = app === undefined ? () => undefined : gitHubHosts(table, app, clock);
   const hosts: CodeHosts = (org, asked) => git.hosts(org, asked) ?? gitHub(org, asked);

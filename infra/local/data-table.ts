@@ -14,6 +14,7 @@ import { type DataLock, type LockOwner, lock } from "./data-lock.ts";
 import { readJsonFile, writeFileAtomically } from "./files.ts";
 import { isRunning, ownIdentity, processIdentity } from "./process-identity.ts";
 import { trimStreamStorage, tuneStreamStorage } from "./stream-storage.ts";
+import type { FindNamespace } from "./table-namespace.ts";
 import { databasePath, endOrphan, startTableProcess } from "./table-process.ts";
 
 /** `<data>/endpoint`: how tools reach the table of a running server, and which server that is. */
@@ -23,12 +24,20 @@ type EndpointFile = z.infer<typeof endpointFile>;
 export type DataTable = {
   readonly table: Table;
   readonly endpoint: string;
+  /** Whether anybody on this machine can connect to it, and would be believed. */
+  readonly isOpen: boolean;
   /** Drops what nobody needs any more. Where the table is another's, so is this. */
   readonly trim: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-type Options = { readonly data: string; readonly log?: Log; readonly env?: NodeJS.ProcessEnv };
+type Options = {
+  readonly data: string;
+  readonly log?: Log;
+  readonly env?: NodeJS.ProcessEnv;
+  /** How the table gets a network of its own; by this machine's means if not given. */
+  readonly namespace?: FindNamespace | undefined;
+};
 
 const endpointPath = (data: string): string => join(data, "endpoint");
 
@@ -53,13 +62,17 @@ async function elsewhere(endpoint: string, env: NodeJS.ProcessEnv): Promise<Data
   } catch (error) {
     throw new CannotStart(`The table at DYNAMODB_ENDPOINT=${endpoint} does not answer as one: ${oneLine(error)}`);
   }
-  return { table, endpoint, trim: async () => {}, close: async () => table.client.destroy() };
+  // Over plain HTTP it is one that stands on this machine or its network, and checks no signature.
+  const isOpen = endpoint.startsWith("http://");
+  return { table, endpoint, isOpen, trim: async () => {}, close: async () => table.client.destroy() };
 }
 
-async function started(data: string, held: DataLock, log: Log, env: NodeJS.ProcessEnv): Promise<DataTable> {
+type Started = Required<Pick<Options, "data" | "log" | "env">> & Pick<Options, "namespace">;
+
+async function started({ data, log, env, namespace }: Started, held: DataLock): Promise<DataTable> {
   try {
     await endOrphan(data, log);
-    const running = await startTableProcess({ data, log, env });
+    const running = await startTableProcess({ data, log, env, namespace });
     const table = connectTo(running.endpoint, env);
     await ensureTable(table);
     await tuneStreamStorage(databasePath(data), log);
@@ -70,20 +83,27 @@ async function started(data: string, held: DataLock, log: Log, env: NodeJS.Proce
       await running.stop();
       held.release();
     };
-    return { table, endpoint: running.endpoint, trim, close };
+    return { table, endpoint: running.endpoint, isOpen: running.isOpen, trim, close };
   } catch (error) {
     held.release();
     throw error;
   }
 }
 
-export async function openServerTable({ data, log = silentLog, env = process.env }: Options): Promise<DataTable> {
+export async function openServerTable({
+  data,
+  log = silentLog,
+  env = process.env,
+  namespace,
+}: Options): Promise<DataTable> {
   prepareFolder(data);
   const outcome = await lock(data, "server");
   if (!("release" in outcome))
     throw new CannotStart(`Another Mainline (process ${outcome.pid}) already runs on the data folder ${data}.`);
   const given = env["DYNAMODB_ENDPOINT"];
-  const opened = given ? await heldElsewhere(given, outcome, env) : await started(data, outcome, log, env);
+  const opened = given
+    ? await heldElsewhere(given, outcome, env)
+    : await started({ data, log, env, namespace }, outcome);
   const content: EndpointFile = { endpoint: opened.endpoint, table: opened.table.name, server: ownIdentity() };
   writeFileAtomically(endpointPath(data), JSON.stringify(content));
   return opened;
@@ -106,18 +126,30 @@ async function ofRunningServer(data: string, server: LockOwner, env: NodeJS.Proc
     const found = readJsonFile(endpointPath(data), endpointFile);
     if (found !== undefined && found.server.pid === server.pid && isRunning(found.server)) {
       const table = connectTo(found.endpoint, env);
-      return { table, endpoint: found.endpoint, trim: async () => {}, close: async () => table.client.destroy() };
+      const isOpen = !found.endpoint.startsWith("unix:");
+      return {
+        table,
+        endpoint: found.endpoint,
+        isOpen,
+        trim: async () => {},
+        close: async () => table.client.destroy(),
+      };
     }
   }
   throw new CannotStart(`The server on ${data} (process ${server.pid}) has not made its table reachable; try again.`);
 }
 
-export async function openToolTable({ data, log = silentLog, env = process.env }: Options): Promise<DataTable> {
+export async function openToolTable({
+  data,
+  log = silentLog,
+  env = process.env,
+  namespace,
+}: Options): Promise<DataTable> {
   const given = env["DYNAMODB_ENDPOINT"];
   if (given) return elsewhere(given, env);
   prepareFolder(data);
   const outcome = await lock(data, "tool");
-  if ("release" in outcome) return started(data, outcome, log, env);
+  if ("release" in outcome) return started({ data, log, env, namespace }, outcome);
   if (outcome.role === "server") return ofRunningServer(data, outcome, env);
   throw new CannotStart(`Another command (process ${outcome.pid}) is using the data folder ${data}; try again.`);
 }

@@ -85,7 +85,13 @@ async function show({ exit, onGitHub }: Wished): Promise<boolean> {
   host = onGitHub ? await gitHubTwin(folder, data, screen) : gitFolder(folder);
   let token = "";
   const options = { port: 0, data, host: GIT_HOST, repositories: host.repositories };
-  server = await startLocal({ ...options, say: screen.say, showToken: (made) => (token = made) });
+  server = await startLocal({
+    ...options,
+    isTrusted: true,
+    freeBytesMin: 0,
+    say: screen.say,
+    showToken: (made) => (token = made),
+  });
   const by = `npm start -- --port 0 --data ${data} ${host.startArguments}`.trimEnd();
   screen.say(`The server is up at ${server.url}, as with: ${by}`);
   const reached: Reached = { url: server.url, token };

@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { createGitHost, type GitHost } from "../../shared/code-host/git/host.ts";
 import { createLauncher } from "../../shared/code-host/git/launcher.ts";
-import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
+import { never, type Permit, whileDiskIsFree } from "../../shared/code-host/git/permit.ts";
+import { findSandbox, type Sandbox } from "../../shared/code-host/git/sandbox.ts";
 import type { CheckReport, CodeHosts, HostNews } from "../../shared/code-host/port.ts";
 import { type OrgSlug, repoKey } from "../../shared/kernel/ids.ts";
 import type { Log } from "../../shared/kernel/log.ts";
@@ -22,6 +23,12 @@ export type GitHostsOptions = {
   readonly host: string;
   readonly log: Log;
   readonly clock: Clock;
+  /** Whether somebody vouches for everybody and everything on this machine, checks included. */
+  readonly isTrusted: boolean;
+  /** Whether anybody on this machine can connect to the table. */
+  readonly isTableOpen: boolean;
+  /** Below so much free space on the data disk no check starts. */
+  readonly freeBytesMin: number;
   /** Made from these hosts: it is there before the first news is. */
   readonly app: () => QueueApp & HealthApp;
   readonly nudge: () => void;
@@ -73,12 +80,23 @@ const factsOf = ({ run, branch, commit, prNumbers, attempt }: Omit<CheckReport, 
   testRun: run,
 });
 
+const HOW = "install bubblewrap, or start with --trust-this-machine if you trust whoever may push a pull request";
+
+/** Without a sandbox, or beside a table that believes everybody, a check could do what the service can. */
+function permitOf(options: GitHostsOptions, sandbox: Sandbox | undefined): Permit {
+  const { isTrusted, isTableOpen, data, freeBytesMin } = options;
+  if (!isTrusted && isTableOpen) return never(`its table is open to every program here: ${HOW}`);
+  if (!isTrusted && sandbox?.confined === false) return never(`nothing here can confine one: ${HOW}`);
+  return whileDiskIsFree(data, freeBytesMin);
+}
+
 export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
   const { data, repositories, host, log, clock } = options;
   const byOrg = new Map<OrgSlug, GitHost>();
   // The data holds the admin token and every organization's work; a folder of repositories is one organization's alone.
   const hide = [data, ...repositories.map((one) => one.folder)];
   const sandbox = repositories.length === 0 ? undefined : await findSandbox({ hide, log });
+  const permit = permitOf(options, sandbox);
   const launcher = createLauncher();
   if (sandbox !== undefined)
     for (const { org, folder } of repositories) {
@@ -96,6 +114,7 @@ export async function gitHosts(options: GitHostsOptions): Promise<GitHosts> {
           clock,
           sandbox,
           launch: launcher.launch,
+          permit,
           passing: (point) => options.app().passing(point),
         }),
       );

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { allRoutes } from "../../shared/api/routes.ts";
 import type { ApiHandler } from "../../shared/http/event.ts";
 import type { Log } from "../../shared/kernel/log.ts";
+import type { OrgSlug } from "../../shared/kernel/ids.ts";
 import { type Clock, systemClock } from "../../shared/kernel/time.ts";
-import { ensureAdminToken } from "./admin-token.ts";
+import { ensureAdminToken, LOCAL_ORG } from "./admin-token.ts";
+import type { Authorize } from "./authorizer-cache.ts";
 import { type Application, type LocalContext, localApplication } from "./application.ts";
 import { blobFolder } from "./blob-folder.ts";
 import { CannotStart, oneLine } from "./cannot-start.ts";
@@ -19,6 +21,7 @@ import { logFile } from "./log-file.ts";
 import { startSchedules } from "./schedules.ts";
 import { type Stream, startStream } from "./stream.ts";
 import { fileCheckpoint } from "./stream-checkpoint.ts";
+import type { FindNamespace } from "./table-namespace.ts";
 import { uploadSecret, uploads } from "./uploads.ts";
 
 export type LocalOptions = {
@@ -29,6 +32,12 @@ export type LocalOptions = {
   readonly host: string;
   /** How often it is looked whether anything was missed. */
   readonly sweepSeconds?: number;
+  /** Everybody and everything on this machine may do what the service can. */
+  readonly isTrusted?: boolean;
+  /** How the table gets a network of its own; by this machine's means if not given. */
+  readonly namespace?: FindNamespace;
+  /** Below so much free space on the data disk no check starts. 1 GiB if not given. */
+  readonly freeBytesMin?: number;
   /** False: schedules run only when `runSchedules` is called. For tests that let the time pass themselves. */
   readonly scheduled?: boolean;
   /** Absent: this machine's. */
@@ -56,6 +65,7 @@ export type LocalServer = {
 };
 
 const HOST = "127.0.0.1";
+const FREE_BYTES_MIN = 1024 ** 3;
 const REQUESTS_END_MS_MAX = 10_000;
 const TRIM = { name: "trim", cron: "17 * * * *", atStart: true };
 
@@ -109,7 +119,7 @@ async function handlers(log: Log): Promise<(id: string) => Promise<ApiHandler>> 
 export async function startLocal(options: LocalOptions): Promise<LocalServer> {
   const { data } = options;
   const early: Log = { info: () => {}, warn: options.say, error: options.say };
-  const opened = await openServerTable({ data, log: early });
+  const opened = await openServerTable({ data, log: early, namespace: options.namespace });
   const undo = undoing(early);
   undo.later(opened.close);
   try {
@@ -122,7 +132,7 @@ export async function startLocal(options: LocalOptions): Promise<LocalServer> {
 
 async function run(
   options: LocalOptions,
-  { table, endpoint, trim }: DataTable,
+  { table, endpoint, trim, isOpen }: DataTable,
   undo: ReturnType<typeof undoing>,
 ): Promise<LocalServer> {
   const { data, clock = systemClock } = options;
@@ -137,7 +147,12 @@ async function run(
   let nudge = (): void => {};
   const blobs = blobFolder(join(data, "blobs"));
   const door = uploads({ blobs, secret: uploadSecret(data), origin: () => origin, clock });
-  const { repositories, host, sweepSeconds } = options;
+  const { repositories, host, sweepSeconds, isTrusted = false, freeBytesMin = FREE_BYTES_MIN } = options;
+  const only = isOpen && !isTrusted ? onlyOrganization(repositories) : undefined;
+  if (only !== undefined)
+    options.say(
+      `The table is open to every program on this machine: no check of a pull request runs, and no organization but ${only} is served. Install bubblewrap, or start with --trust-this-machine.`,
+    );
   const context: LocalContext = {
     data,
     table,
@@ -148,6 +163,9 @@ async function run(
     repositories,
     host,
     sweepSeconds,
+    isTrusted,
+    isTableOpen: isOpen,
+    freeBytesMin,
     nudge: () => nudge(),
   };
   const application = await localApplication(context);
@@ -163,7 +181,7 @@ async function run(
   }
 
   const handler = nudging(await handlers(log), stream.nudge);
-  const { authorize } = application;
+  const authorize = only === undefined ? application.authorize : servingOnly(only, application.authorize);
   const gateway = createGateway({ routes: allRoutes, handler, authorize, log, sideDoor: door.sideDoor });
   undo.later(() => closeGateway(gateway, REQUESTS_END_MS_MAX));
   const port = await listen(gateway, options.port);
@@ -190,6 +208,24 @@ async function settled(stream: Stream, application: Application): Promise<number
     if (stream.delivered() === before) return before;
   }
 }
+
+/** Whose work a table that believes everybody may hold. */
+function onlyOrganization(repositories: readonly RepositoriesOf[]): OrgSlug {
+  const [first, ...others] = repositories.map(({ org }) => org);
+  if (others.length > 0)
+    throw new CannotStart(
+      "The table is open to every program on this machine, so only one organization can be served: give one --repositories, install bubblewrap, or start with --trust-this-machine.",
+    );
+  return first ?? LOCAL_ORG;
+}
+
+/** A token of another organization opens nothing. */
+const servingOnly =
+  (org: OrgSlug, authorize: Authorize): Authorize =>
+  async (token) => {
+    const answer = await authorize(token);
+    return answer.context["org"] === org ? answer : { ...answer, context: {} };
+  };
 
 function runStream(
   data: string,

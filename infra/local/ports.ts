@@ -15,10 +15,12 @@ export function freePort(): Promise<number> {
   });
 }
 
+export type Place = { readonly port: number; readonly host: string } | { readonly path: string };
+
 /** Whether something accepts connections there. */
-export function answers(port: number): Promise<boolean> {
+export function answers(place: Place): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: "127.0.0.1", timeout: 1_000 });
+    const socket = connect({ ...place, timeout: 1_000 });
     const done = (outcome: boolean): void => {
       socket.destroy();
       resolve(outcome);

@@ -7,7 +7,7 @@ import { CannotStart, oneLine } from "./cannot-start.ts";
 import type { RepositoriesOf } from "./git-hosts.ts";
 
 export const USAGE =
-  "usage: npm start -- [--port 8080] [--data .data] [--repositories <folder> | <org>=<folder> ...] [--host git.local] [--sweep-seconds 10]";
+  "usage: npm start -- [--port 8080] [--data .data] [--repositories <folder> | <org>=<folder> ...] [--host git.local] [--sweep-seconds 10] [--trust-this-machine] [--min-free-mib 1024]";
 
 const port = z
   .string()
@@ -33,6 +33,11 @@ const sweepSeconds = z
   .transform(Number)
   .refine((seconds) => seconds >= 1 && seconds <= 30, { error: "must be a number of seconds from 1 to 30" });
 
+const mebibytes = z
+  .string()
+  .regex(/^\d{1,7}$/u, { error: "must be a number of MiB from 0" })
+  .transform(Number);
+
 const distinct = (values: readonly string[]): boolean => new Set(values).size === values.length;
 
 const settings = z.object({
@@ -44,6 +49,8 @@ const settings = z.object({
     .regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/u, { error: "must be a host name, like git.local" })
     .default("git.local"),
   "sweep-seconds": sweepSeconds.default(10),
+  "trust-this-machine": z.boolean().default(false),
+  "min-free-mib": mebibytes.default(1024),
   repositories: z
     .array(binding)
     .default([])
@@ -58,6 +65,8 @@ const OPTIONS = {
   data: { type: "string" },
   host: { type: "string" },
   "sweep-seconds": { type: "string" },
+  "trust-this-machine": { type: "boolean" },
+  "min-free-mib": { type: "string" },
   repositories: { type: "string", multiple: true },
 } as const;
 

@@ -39,6 +39,8 @@ try {
   const server = await startLocal({
     ...settings,
     sweepSeconds: settings["sweep-seconds"],
+    isTrusted: settings["trust-this-machine"],
+    freeBytesMin: settings["min-free-mib"] * 1024 ** 2,
     repositories: repositories.length > 0 ? repositories : [ownRepositories(data)],
     say,
     showToken: (token, path) => print(`The admin token of organization local, kept in ${path}: ${token}`),

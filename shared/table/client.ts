@@ -7,7 +7,10 @@ export type Table = { readonly client: DynamoDBDocumentClient; readonly name: st
 
 export type TableAddress = {
   readonly name: string;
-  /** Absent on AWS, where the SDK finds endpoint, region and credentials itself. */
+  /**
+   * A URL, or `unix:<path>` of a table behind a Unix socket. Absent on AWS, where the SDK finds endpoint, region and
+   * credentials itself.
+   */
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
 };
@@ -20,8 +23,10 @@ const LOCAL_CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" };
 
 /** How both clients of a table (documents and its stream) connect. */
 export function connection(address: TableAddress): DynamoDBClientConfig {
-  const local = address.endpoint?.startsWith("http://") ?? false;
-  const agent = { keepAlive: true, maxSockets: 200 };
+  const socketPath = /^unix:(?<path>.+)$/u.exec(address.endpoint ?? "")?.groups?.["path"];
+  const endpoint = socketPath === undefined ? address.endpoint : "http://localhost";
+  const local = endpoint?.startsWith("http://") ?? false;
+  const agent = { keepAlive: true, maxSockets: 200, ...(socketPath === undefined ? {} : { socketPath }) };
   return {
     // An embedded table that is started anew refuses connections for some 100 ms; six attempts outlast that.
     maxAttempts: 6,
@@ -32,7 +37,7 @@ export function connection(address: TableAddress): DynamoDBClientConfig {
       httpAgent: agent,
       httpsAgent: agent,
     },
-    ...(address.endpoint === undefined ? {} : { endpoint: address.endpoint }),
+    ...(endpoint === undefined ? {} : { endpoint }),
     ...(address.region === undefined ? (local ? { region: "local" } : {}) : { region: address.region }),
     ...(local ? { credentials: LOCAL_CREDENTIALS } : {}),
   };
@@ -77,6 +82,8 @@ const OUTAGES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
+  // The socket of a table that was stopped.
+  "ENOENT",
 ]);
 
 function isOutage(error: unknown): boolean {

@@ -1,6 +1,7 @@
 /**
- * Tokens, each stored twice: by its hash (the authorizer's one read) and in its organization's list. Both are always
- * written in one transaction. The secret itself is never stored and never comes here.
+ * Tokens, each stored twice: by its hash, and in its organization's list. Both are always written in one transaction,
+ * and a token opens nothing unless its organization's list has it, too. The secret itself is never stored and never
+ * comes here.
  */
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
@@ -42,7 +43,10 @@ export type TokenStore = {
   readonly add: (token: NewToken) => Promise<void>;
   /** All tokens ever made and not forgotten, revoked ones too; oldest first. */
   readonly list: (org: OrgSlug) => Promise<readonly TokenRecord[]>;
-  /** Strongly consistent. Revoked and expired ones are found too: the caller says what they mean. */
+  /**
+   * As its organization's list has it; strongly consistent. Revoked and expired ones are found too: the caller says what
+   * they mean.
+   */
   readonly findByHash: (hash: string) => Promise<TokenRecord | undefined>;
   readonly revoke: (org: OrgSlug, tokenId: string, at: EpochMs) => Promise<Revocation>;
   /** The old token ends in the moment in which the new one begins. */
@@ -131,7 +135,11 @@ export function tokenStore(table: Table): TokenStore {
     list: async (org) => (await listed(table, org)).map(withoutHash).sort((a, b) => a.createdAt - b.createdAt),
     findByHash: async (hash) => {
       const found = await item(table, keys.tokenByHash(hash));
-      return found === undefined ? undefined : withoutHash(found);
+      if (found === undefined) return undefined;
+      const { org, tokenId } = stored.parse(found);
+      const listedToken = await item(table, keys.tokenOf(org, tokenId));
+      if (listedToken === undefined || stored.parse(listedToken).hash !== hash) return undefined;
+      return withoutHash(listedToken);
     },
     revoke: async (org, tokenId, at) => {
       const hash = await hashOf(org, tokenId);

@@ -163,15 +163,17 @@ describe.each(stageNames)("rights of stage %s", (stage) => {
     }
   });
 
-  test("tokens by their hash are read by the authorizer, which reads nothing else, and by nobody else", () => {
+  test("tokens are read by the authorizer, by hash and in their list, which reads nothing else, and by nobody else", () => {
     const readers = all.filter((one) =>
-      table(one).some((statement) => keysOf(statement).includes(PARTITIONS.tokenByHash)),
+      table(one).some((statement) =>
+        keysOf(statement).some((key) => key === PARTITIONS.tokenByHash || key === PARTITIONS.tokens),
+      ),
     );
     expect(readers.map(({ name }) => name)).toEqual(["authorize-token"]);
     const rights = readers
       .flatMap((one) => table(one))
       .map(({ Action, ...rest }) => [Action, keysOf({ Action, ...rest })]);
-    expect(rights).toEqual([[["dynamodb:GetItem"], ["=TOKEN#*"]]]);
+    expect(rights).toEqual([[["dynamodb:GetItem"], ["=TOKEN#*", "*#TOKENS"]]]);
   });
 
   test("the App's secret is read by those that talk to GitHub or hear it, and by nobody else", () => {

@@ -1,7 +1,7 @@
 /** The local server of `npm start` in this process: the same gateway, handlers, stream, table and code host. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type LocalServer, startLocal } from "../../infra/local/local-server.ts";
+import { type LocalOptions, type LocalServer, startLocal } from "../../infra/local/local-server.ts";
 import { ownRepositories } from "../../infra/local/own-repositories.ts";
 import { parseStartArguments } from "../../infra/local/start-arguments.ts";
 import { passes, present } from "./clock.ts";
@@ -18,15 +18,22 @@ export type InProcess = {
 
 type Options = { readonly data: string; readonly args?: readonly string[] };
 
-async function start({ data, args = [] }: Options, scheduled: boolean): Promise<LocalServer> {
+/** Beside what the arguments say. */
+export type More = Partial<Pick<LocalOptions, "isTrusted" | "freeBytesMin" | "namespace" | "say">>;
+
+async function start({ data, args = [] }: Options, scheduled: boolean, more: More = {}): Promise<LocalServer> {
   const settings = parseStartArguments(["--data", data, "--port", "0", ...args]);
   const { repositories } = settings;
   return startLocal({
     ...settings,
     sweepSeconds: settings["sweep-seconds"],
+    // Where nothing confines a check, tests trust their own.
+    isTrusted: true,
+    freeBytesMin: 0,
     repositories: repositories.length > 0 ? repositories : [ownRepositories(data)],
     scheduled,
     say: () => {},
+    ...more,
   });
 }
 
@@ -47,8 +54,8 @@ export type Timed = InProcess & {
   readonly until: Until;
 };
 
-export async function startInProcess(options: Options): Promise<Timed> {
-  const server = await start(options, true);
+export async function startInProcess(options: Options, more: More = {}): Promise<Timed> {
+  const server = await start(options, true, more);
   return {
     ...shown(options.data, server),
     passes: async (ms) => {

@@ -29,7 +29,7 @@ import { tokenStore } from "../../shared/table/tokens.ts";
 import { contractProblems } from "./contract.ts";
 import { eventually, type Until } from "./eventually.ts";
 import { aFolder, aRepository, config, type TestRepository } from "./git-repository.ts";
-import { type Driven, drivenLocal, startInProcess, type Timed } from "./in-process.ts";
+import { type Driven, drivenLocal, type More, startInProcess, type Timed } from "./in-process.ts";
 import { callApi, type Called, startServer, type TestServer } from "./server.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -124,8 +124,19 @@ let made = 0;
 /** `prepare` is given the data folder before the service starts on it. */
 type Prepare = (data: string) => void;
 
-export const aService = async (args: readonly string[] = [], prepare: Prepare = () => {}): Promise<LocalService> =>
-  timed(await serviceOn(startInProcess, args, prepare, ({ until }) => until));
+export const aService = async (
+  args: readonly string[] = [],
+  prepare: Prepare = () => {},
+  more: More = {},
+): Promise<LocalService> =>
+  timed(
+    await serviceOn(
+      (options: StartOptions) => startInProcess(options, more),
+      args,
+      prepare,
+      ({ until }) => until,
+    ),
+  );
 
 export const aServiceProcess = (args: readonly string[] = [], prepare: Prepare = () => {}): Promise<ServiceProcess> =>
   serviceOn(startServer, args, prepare, () => eventually);

@@ -9,6 +9,7 @@ import { type Check, type Job, type Jobs, logPath } from "./job.ts";
 import type { Outcome } from "./messenger.ts";
 import { cut } from "./names.ts";
 import { createSerial, type Limit } from "./order.ts";
+import type { Permit } from "./permit.ts";
 import type { Passing } from "./points.ts";
 import { tellReports } from "./reports.ts";
 import type { Repositories } from "./repository.ts";
@@ -38,10 +39,11 @@ export type ChecksNeeds = {
   readonly log: Log;
   readonly limit: Limit;
   readonly passing: Passing;
+  readonly permit: Permit;
 };
 
 export function createChecks(needs: ChecksNeeds): Checks {
-  const { git, jobs, repositories, sandbox, hidden, news, log, limit, passing } = needs;
+  const { git, jobs, repositories, sandbox, hidden, news, log, limit, passing, permit } = needs;
   const serial = createSerial();
 
   const change: Checks["change"] = (live, change) =>
@@ -53,6 +55,7 @@ export function createChecks(needs: ChecksNeeds): Checks {
 
   const attempt = async (live: Live, check: Check, command: string, stop: AbortSignal): Promise<Outcome> => {
     try {
+      await permit();
       const repo = await repositories.open(live.job.repo);
       const folder = jobs.folder(live.job.run);
       return await execute(git, sandbox, { repo, job: live.job, check, command, folder, hidden, stop });

@@ -16,6 +16,7 @@ import { isRunName } from "./names.ts";
 import type { Memory } from "./build.ts";
 import { newJob } from "./new-job.ts";
 import { createLimit } from "./order.ts";
+import type { Permit } from "./permit.ts";
 import type { Passing } from "./points.ts";
 import { type Judgements, readPullRequest } from "./pull-request.ts";
 import { createRepositories, type Repository } from "./repository.ts";
@@ -42,6 +43,8 @@ export type GitHostOptions = {
   /** Checks that run at the same time; the rest wait. The number of cores, at least 2, if not given. */
   readonly checksAtOnce?: number;
   readonly passing?: Passing;
+  /** Called before a run is built and before a check starts; throws HostUnavailable where none may. Absent: all may. */
+  readonly permit?: Permit;
 };
 
 export type GitHost = CodeHost & {
@@ -56,7 +59,7 @@ export type GitHost = CodeHost & {
 };
 
 export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
-  const { host, news, log, clock, passing = () => {} } = options;
+  const { host, news, log, clock, passing = () => {}, permit = async () => {} } = options;
   await mkdir(join(options.work, "runs"), { recursive: true, mode: 0o700 });
   await mkdir(join(options.work, "home"), { recursive: true });
   const work = await realpath(options.work);
@@ -66,7 +69,8 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
   const jobs = createJobs(work);
   const limit = createLimit(options.checksAtOnce ?? Math.max(2, availableParallelism()));
   const hidden = [options.repositories, work];
-  const checks = createChecks({ git, jobs, repositories, hidden, sandbox: options.sandbox, news, log, limit, passing });
+  const { sandbox } = options;
+  const checks = createChecks({ git, jobs, repositories, hidden, sandbox, news, log, limit, passing, permit });
   const runs = createRuns({ jobs, checks, repositories, news, log, clock, passing });
   const judgements: Judgements = new Map();
   const memories = new Map<string, Memory>();
@@ -92,6 +96,7 @@ export async function createGitHost(options: GitHostOptions): Promise<GitHost> {
       guarded(async () => targetsOfPaths(await repositories.open(repo), headSha, branch)),
     buildRun: (request) =>
       guarded(async () => {
+        await permit();
         const repo = await repositories.open(request.repo);
         return runs.open(named(request.run), () => newJob(repo, request, memoryOf(repo), passing));
       }),

@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -41,17 +50,31 @@ const tableProcess = (data: string) => {
   const recorded: { pid: number; started: string } = JSON.parse(readFileSync(join(data, "table.json"), "utf8"));
   return recorded;
 };
+/** The table itself, inside of what is recorded. */
+const innerPid = (data: string): number | undefined => {
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/u.test(name)))
+    try {
+      const [program = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      const isOnData = readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(join(data, "table.db"));
+      if (isOnData && program.endsWith("dynoxide")) return Number(pid);
+    } catch {
+      // It has ended.
+    }
+  return undefined;
+};
 const until = async (condition: () => boolean): Promise<void> => {
   for (const end = performance.now() + 10_000; !condition(); await sleep(20))
     if (performance.now() > end) throw new Error("it did not happen within ten seconds");
 };
 
+const networkOf = (pid: number | "self"): string => readlinkSync(`/proc/${pid}/ns/net`);
+
 /** A server in a process of its own that opens the table, writes one item, and says so. */
-async function serverIn(data: string) {
+async function serverIn(data: string, namespace = "undefined") {
   const program = `
     import { openServerTable } from ${JSON.stringify(join(process.cwd(), "infra/local/data-table.ts"))};
     import { PutCommand } from "@aws-sdk/lib-dynamodb";
-    const { table } = await openServerTable({ data: ${JSON.stringify(data)} });
+    const { table } = await openServerTable({ data: ${JSON.stringify(data)}, namespace: ${namespace} });
     await table.client.send(new PutCommand({ TableName: table.name, Item: { pk: "test", sk: "acknowledged" } }));
     console.log("ready");
     setInterval(() => {}, 1000);
@@ -88,9 +111,9 @@ describe("the table of a data folder", () => {
     })();
     for (let kill = 0; kill < 3; kill += 1) {
       await sleep(200);
-      const before = tableProcess(data);
-      process.kill(before.pid, "SIGKILL");
-      await until(() => tableProcess(data).pid !== before.pid);
+      const before = innerPid(data) ?? 0;
+      process.kill(before, "SIGKILL");
+      await until(() => ![undefined, before].includes(innerPid(data)));
     }
     await sleep(200);
     done.abort();
@@ -125,14 +148,46 @@ describe("the table of a data folder", () => {
     const tool = await keep(openToolTable({ data }));
     const starting = keep(openServerTable({ data }));
     await sleep(100);
+    const tools = tableProcess(data);
     await close(tool);
-    expect((await starting).endpoint).not.toBe(tool.endpoint);
+    await starting;
+    expect(tableProcess(data)).not.toEqual(tools);
   });
 
   it("tells nobody but its owner where it is", async () => {
     const data = aFolder();
     await keep(openServerTable({ data }));
-    expect(statSync(join(data, "endpoint")).mode & 0o777).toBe(0o600);
+    for (const name of ["endpoint", "table.db", "table.sock"])
+      expect([name, statSync(join(data, name)).mode & 0o777]).toEqual([name, 0o600]);
+  });
+
+  it("is made its owner's alone where an earlier version, or somebody's umask, had left it readable", async () => {
+    const data = aFolder();
+    await close(await keep(openServerTable({ data })));
+    chmodSync(join(data, "table.db"), 0o644);
+    await keep(openServerTable({ data }));
+    expect(statSync(join(data, "table.db")).mode & 0o777).toBe(0o600);
+  });
+
+  it("has no door but its socket: it listens in a network of its own", async () => {
+    const data = aFolder();
+    const { endpoint, isOpen } = await keep(openServerTable({ data }));
+    expect([endpoint, isOpen]).toEqual([`unix:${join(data, "table.sock")}`, false]);
+    expect(networkOf(innerPid(data) ?? 0)).not.toBe(networkOf("self"));
+  });
+
+  it("says that it is open where this machine has no namespaces", async () => {
+    const data = aFolder();
+    const { endpoint, isOpen } = await keep(openServerTable({ data, namespace: async () => undefined }));
+    expect([endpoint, isOpen]).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/u), true]);
+  });
+
+  it("is reached in a folder whose path is too long for a socket", async () => {
+    const data = join(aFolder(), "a".repeat(60), "b".repeat(60));
+    const server = await keep(openServerTable({ data }));
+    await write(server.table, "deep");
+    const guest = await keep(openToolTable({ data }));
+    expect(await holds(guest.table, "deep")).toBe(true);
   });
 
   it("stops its process with it", async () => {
@@ -176,9 +231,18 @@ describe("what kill -9 left behind", () => {
     expect(await holds(tool.table, "acknowledged")).toBe(true);
   });
 
-  it("is ended when it is a table process whose watcher was killed too", async () => {
+  it("is nothing of a table in a namespace, even when everything else of it is killed, too", async () => {
     const data = aFolder();
     const server = await serverIn(data);
+    const inner = identityOf(innerPid(data) ?? 0);
+    if (inner === undefined) throw new Error("no table runs");
+    for (const pid of [tableProcess(data).pid, server.pid ?? 0]) process.kill(pid, "SIGKILL");
+    await until(() => !isRunning(inner));
+  });
+
+  it("is ended when it is a table process whose watcher was killed too", async () => {
+    const data = aFolder();
+    const server = await serverIn(data, "async () => undefined");
     const recorded = tableProcess(data);
     const watchers = execFileSync("pgrep", ["-P", String(recorded.pid)], { encoding: "utf8" })
       .trim()

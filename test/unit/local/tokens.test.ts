@@ -1,8 +1,9 @@
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { orgSlug } from "../../../shared/kernel/ids.ts";
 import { epochMs } from "../../../shared/kernel/time.ts";
 import { findOrganization } from "../../../shared/table/organizations.ts";
+import { keys } from "../../../shared/table/keys.ts";
 import { isLive, type NewToken, tokenStore } from "../../../shared/table/tokens.ts";
 import { startTable, type TestTable } from "../../support/table.ts";
 
@@ -45,6 +46,24 @@ describe("a token", () => {
       revokedAt: null,
     });
     expect(await store.findByHash("hash-of-b")).toBeUndefined();
+  });
+
+  it("that its organization's list does not have opens nothing, whatever else the table holds", async () => {
+    const { own, store } = await aStore();
+    await store.add(aToken("a"));
+    const { Items = [] } = await own.client.send(new ScanCommand({ TableName: own.name }));
+    const real = Items.find((item) => item["pk"] === keys.tokenByHash("hash-of-a").pk);
+    const forged = (hash: string, more: object) =>
+      own.client.send(
+        new PutCommand({ TableName: own.name, Item: { ...real, ...keys.tokenByHash(hash), hash, ...more } }),
+      );
+    await forged("mine", { tokenId: "mine" });
+    await forged("same id", { scopes: ["admin"] });
+    await forged("elsewhere", { org: "victim" });
+    for (const hash of ["mine", "same id", "elsewhere"]) expect(await store.findByHash(hash)).toBeUndefined();
+    // What the list says counts.
+    await forged("hash-of-a", { scopes: ["read", "submit", "admin"] });
+    expect(await store.findByHash("hash-of-a")).toMatchObject({ scopes: ["read"] });
   });
 
   it("makes its organization once, and keeps the first", async () => {
