@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LAST = [
   "/unit/engine/damaged",
   "/unit/engine/scale",
+  "/unit/engine/bounds",
   "/properties/engine/garbage",
   "/properties/engine/calm",
   "/properties/engine/world",
@@ -20,8 +21,8 @@ class QuickFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/unit/engine/**/*.test.ts", "test/properties/engine/**/*.test.ts"],
-    // It measures time, and takes more of it than all others together.
-    exclude: ["test/unit/engine/bounds.test.ts"],
+    // The same properties with more runs, which cost each mutant more than they notice.
+    exclude: ["test/**/*.slow.test.ts"],
     setupFiles: ["test/mutation/setup.ts"],
     env: { PROPERTY_RUNS: "40" },
     sequence: { sequencer: QuickFirst },

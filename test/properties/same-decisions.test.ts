@@ -1,16 +1,7 @@
-/**
- * What the benchmark of policies measures in memory is what the service does: twenty of its worlds, lived through by the
- * engine alone and by everything, and the same decisions demanded.
- */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { MINUTE_MS } from "../../shared/kernel/time.ts";
-import type { Decision } from "../../shared/queue/engine/types.ts";
-import type { QueueSettingsPatch } from "../../shared/schemas/queue-settings.ts";
-import { drive } from "../bench/policies/mainline/drive.ts";
-import { workload } from "../bench/policies/workload.ts";
-import { worldOf } from "../bench/policies/world.ts";
+import { withoutSigning } from "../simulation/machine/unsigned.ts";
 import { startTable, type TestTable } from "../support/table.ts";
-import { live } from "./whole-system.ts";
+import { CHANGES, storiesOf, WORLDS } from "./same-decisions.ts";
 
 let table: TestTable;
 beforeAll(async () => {
@@ -18,55 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => table.stop());
 
-const CHANGES = 12;
-
-/** What was decided, one line each: tests started and repeated, landings, ends. Without the queue's own name. */
-function story() {
-  const lines: string[] = [];
-  const note = (atMs: number, what: string) => lines.push(`${(atMs / MINUTE_MS).toFixed(2)} ${what}`);
-  const numbers = (changes: readonly { readonly prNumber: number }[]) =>
-    changes.map((one) => `#${one.prNumber}`).join(" ");
-  const run = (id: string) => id.slice(id.lastIndexOf("-") + 1);
-  const watch = ({ effects, endedEntries }: Decision, atMs: number): void => {
-    for (const effect of effects) {
-      if (effect.type === "build-run") note(atMs, `test ${run(effect.run)}: ${numbers(effect.changes)}`);
-      if (effect.type === "repeat-checks") note(atMs, `repeat ${run(effect.run)}`);
-      if (effect.type === "close-run") note(atMs, `close ${run(effect.run)}`);
-      if (effect.type === "land") note(atMs, `land ${numbers(effect.changes)}`);
-    }
-    for (const entry of endedEntries) note(atMs, `#${entry.prNumber} ${entry.state}`);
-  };
-  return { lines, watch };
-}
-
-const TUNED: QueueSettingsPatch = {
-  canOptimisticallyMerge: true,
-  pendingFailureDepth: 1,
-  batch: true,
-  batchingMaxWaitTimeMinutes: 0,
-  batchingMinSize: 4,
-};
-const SETTINGS: readonly QueueSettingsPatch[] = [{}, TUNED];
-
-const cases = Array.from({ length: 20 }, (_, at) => ({
-  seed: at + 1,
-  settings: SETTINGS[at % SETTINGS.length] ?? {},
-  load: workload({
-    perHour: 100,
-    overlap: at % 3 === 0 ? "CLUSTERED" : 0.2,
-    success: 0.8,
-    flake: 0.1,
-    workers: at % 4 < 2 ? 0.05 : 0.2,
-    changes: CHANGES,
-  }),
-}));
-
-test.each(cases)("seed $seed is decided alike", { timeout: 60_000 }, async ({ seed, settings, load }) => {
-  const world = worldOf(load, seed);
-  const alone = story();
-  drive(world, settings, alone.watch);
-  const whole = story();
-  await live(await table.another(), world, settings, whole.watch);
-  expect(whole.lines).toEqual(alone.lines);
-  expect(alone.lines.length).toBeGreaterThan(CHANGES * 2);
+// One of each settings; same-decisions.slow.test.ts goes through the others.
+test.each(WORLDS.slice(0, 2))("seed $seed is decided alike", async (one) => {
+  const own = withoutSigning(await table.another());
+  const { alone, whole } = await storiesOf(one, own);
+  expect(whole).toEqual(alone);
+  expect(alone.length).toBeGreaterThan(CHANGES * 2);
 });

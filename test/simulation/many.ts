@@ -35,8 +35,8 @@ export async function simulateMany({ seeds, hours, processes, done }: Many): Pro
 
 async function process(seeds: readonly number[], hours: number, done: Many["done"]): Promise<string | undefined> {
   const args = [RUN, "--seeds", seeds.join(), "--hours", String(hours), "--json"];
-  const child = spawn(globalThis.process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  // It does not outlive who asked for it.
+  const child = spawn(globalThis.process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
+  // It does not outlive its owner: killed without a word, that one still closes its standard input.
   const end = (): void => void child.kill();
   globalThis.process.once("exit", end);
   const exited = new Promise<number | null>((resolve) => {

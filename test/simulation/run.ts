@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { loadFunctions } from "./machine/gateway.ts";
+import { endWithOwner } from "./machine/owner.ts";
 import { startStorage } from "./machine/storage.ts";
 import { textOf } from "./report.ts";
 import { simulate } from "./simulate.ts";
@@ -27,6 +28,7 @@ if (!seeds.every(Number.isInteger) || !(hours > 0)) {
   process.exit(2);
 }
 
+if (values.json) endWithOwner();
 const storage = await startStorage();
 const functions = await loadFunctions();
 for (const seed of seeds) {

@@ -50,6 +50,9 @@ const FLAKE = 10;
 /** What else is to hold of each step. */
 export type Judge = (look: Look) => readonly string[];
 
+/** The engine, or a broken copy of it. */
+export type Step = typeof step;
+
 export class Player {
   readonly world = new World();
   readonly history = new History();
@@ -63,14 +66,16 @@ export class Player {
   readonly ended = new Map<EntryId, Entry>();
   readonly log: string[] = [];
   private readonly more: Judge;
+  private readonly step: Step;
   private submissions = 0;
   private started: RunId[] = [];
   private closed: EndedRun[] = [];
   private hasEnded = false;
 
-  constructor(settings: Partial<Settings> = {}, more: Judge = () => []) {
+  constructor(settings: Partial<Settings> = {}, more: Judge = () => [], engine: Step = step) {
     this.state = aState(settings);
     this.more = more;
+    this.step = engine;
   }
 
   /** One event and everything that follows at once, looked at step by step. */
@@ -86,7 +91,7 @@ export class Player {
 
   private stepOnce(event: QueueEvent): Decision {
     const { state, now, world, history } = this;
-    const decision = step(state, event, now);
+    const decision = this.step(state, event, now);
     this.log.push(`${(now - START) / 1000}s ${event.type} ${JSON.stringify(event)}`);
     for (const move of decision.moves)
       this.log.push(`    #${move.prNumber} ${move.from} > ${move.to} ${move.reason}: ${move.message}`);
@@ -130,11 +135,11 @@ export class Player {
   private repeated(event: QueueEvent, decision: Decision): readonly string[] {
     const { state, now } = this;
     const found: string[] = [];
-    if (!isDeepStrictEqual(step(state, event, now), decision)) found.push(`${event.type} is not deterministic`);
+    if (!isDeepStrictEqual(this.step(state, event, now), decision)) found.push(`${event.type} is not deterministic`);
     if (decision.more || event.type === "news") return found;
     if (event.type === "asked" && event.asked.restart !== undefined) return found;
     if (event.type === "submitted" && !decision.state.entries.has(event.entry.id)) return found;
-    const again = step(decision.state, event, now);
+    const again = this.step(decision.state, event, now);
     if (!isDeepStrictEqual(again.state, decision.state)) found.push(`${event.type} twice is not ${event.type} once`);
     if (again.effects.length + again.moves.length > 0) found.push(`${event.type} twice does something twice`);
     return found;

@@ -12,8 +12,8 @@ import type { Random } from "../../crash/random.ts";
 import type { Faults } from "./faults.ts";
 import { mayDie, unlessDead } from "./process.ts";
 import type { Scheduler } from "./scheduler.ts";
-import { withoutSigning } from "./storage.ts";
 import { smallPages } from "./torn-reads.ts";
+import { withoutSigning } from "./unsigned.ts";
 import { type Written, writtenBy } from "./written.ts";
 
 export type TableWorld = {
@@ -67,8 +67,7 @@ const canConflict = ({ name, input }: Command): boolean =>
 
 /** A client of its own, as every process has one. */
 export function unreliableTable(world: TableWorld): Table {
-  const table = openTable({ name: world.name, endpoint: world.endpoint });
-  withoutSigning(table);
+  const table = withoutSigning(openTable({ name: world.name, endpoint: world.endpoint }));
   const commands = new WeakMap<object, Command>();
   smallPages(table, world.faults, world.random);
   table.client.middlewareStack.add(

@@ -4,20 +4,20 @@
  * `--host github` they are played on GitHub's twin, in real time, without faults and with those that the twin knows.
  */
 import { parseArgs } from "node:util";
-import { FAULT_CLASSES } from "../machine/faults.ts";
 import { loadFunctions } from "../machine/gateway.ts";
+import { endWithOwner } from "../machine/owner.ts";
 import { startStorage } from "../machine/storage.ts";
 import { textOf } from "../report.ts";
-import { SCENARIOS } from "./all.ts";
 import { playAll } from "./github/all.ts";
-import { NO_SWEEP, playScenario, type Staging } from "./play.ts";
+import { playScenario } from "./play.ts";
+import { stagingsOf } from "./stagings.ts";
 
 const { values } = parseArgs({
   options: {
     only: { type: "string", default: "" },
     faults: { type: "string" },
     seed: { type: "string", default: "1" },
-    part: { type: "string", default: "1/1" },
+    part: { type: "string" },
     log: { type: "boolean", default: false },
     host: { type: "string", default: "scripted" },
   },
@@ -30,25 +30,16 @@ if (values.host === "github") {
   }
   process.exit();
 }
-const [part, parts] = values.part.split("/").map(Number);
-const classes = values.faults === undefined ? ["none", NO_SWEEP, ...FAULT_CLASSES] : [values.faults];
+const [part = 1, parts = 1] = values.part?.split("/").map(Number) ?? [];
 const echo = values.log ? console.log : undefined;
-const seed = Number(values.seed);
+const { only, faults: fault } = values;
 
-const stagings: readonly Staging[] = SCENARIOS.filter((scenario) => scenario.name.includes(values.only)).flatMap(
-  (scenario, at) =>
-    classes.map((faults, of) => {
-      const deployment = (at + of) % 3 === 0 ? "SERVER" : "LAMBDAS";
-      return { scenario, faults, deployment, seed, echo } as const;
-    }),
-);
-
+// A part is played for somebody who plays the others.
+if (values.part !== undefined) endWithOwner();
 const storage = await startStorage();
 const functions = await loadFunctions();
-for (const [at, staging] of stagings.entries()) {
-  if (at % (parts ?? 1) !== (part ?? 1) - 1) continue;
+for (const staging of stagingsOf({ only, faults: fault, seed: Number(values.seed), echo, part: [part, parts] })) {
   const { scenario, faults, deployment } = staging;
-  if (faults === NO_SWEEP && scenario.needsTime === true) continue;
   const report = await playScenario(staging, storage, functions);
   const title = `${scenario.name}; faults: ${faults}; ${deployment}`;
   const isKept = report.problems.length === 0;

@@ -35,9 +35,24 @@ export function wallClock(timeZone: string): (at: EpochMs) => Wall {
   };
 }
 
-/** Every minute in (after, until] that all fields fit, a local time that comes twice only the first time. */
-export function everyMinute(asks: readonly Asks[], timeZone: string, after: EpochMs, until: EpochMs): EpochMs[] {
+/** The same, remembered: whoever looks at one day again and again waits for each of its minutes once. */
+export function rememberingClock(timeZone: string): (at: EpochMs) => Wall {
   const clock = wallClock(timeZone);
+  const known = new Map<EpochMs, Wall>();
+  return (at) => {
+    const wall = known.get(at) ?? clock(at);
+    known.set(at, wall);
+    return wall;
+  };
+}
+
+/** Every minute in (after, until] that all fields fit, a local time that comes twice only the first time. */
+export function everyMinute(
+  asks: readonly Asks[],
+  clock: (at: EpochMs) => Wall,
+  after: EpochMs,
+  until: EpochMs,
+): EpochMs[] {
   // A local time may have come for the first time before `after`.
   const seen = new Set<string>();
   const found: EpochMs[] = [];

@@ -1,34 +1,17 @@
 import { Cron } from "croner";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DAY_MS, type EpochMs, epochMs, HOUR_MS, later, toRfc3339 } from "../../../shared/kernel/time.ts";
+import { epochMs, HOUR_MS, later, toRfc3339 } from "../../../shared/kernel/time.ts";
 import { type Field, FIELDS, spelled } from "../../../shared/maintenance/cron-fields.ts";
-import { readCron } from "../../../shared/maintenance/cron.ts";
 import { occurrences } from "../../../shared/maintenance/occurrences.ts";
-import { everyMinute, wallClock } from "./brute-force.ts";
+import { everyMinute, rememberingClock } from "./brute-force.ts";
+import { at, cronOf, fitsTheCalendar, until } from "./calendar.ts";
 import { calendar, daily } from "./expressions.ts";
-
-const at = (text: string): EpochMs => epochMs(Date.parse(text));
-
-function cronOf(text: string): string {
-  const read = readCron(text);
-  if (!read.ok) throw new Error(`${text}: ${read.problems.join("; ")}`);
-  return read.cron;
-}
 
 function next(text: string, timeZone: string, after: string, count: number): readonly string[] {
   const found: string[] = [];
   for (const one of occurrences({ cron: cronOf(text), timeZone }, at(after)))
     if (found.push(toRfc3339(one)) === count) break;
-  return found;
-}
-
-function until(text: string, timeZone: string, after: EpochMs, end: EpochMs): readonly EpochMs[] {
-  const found: EpochMs[] = [];
-  for (const one of occurrences({ cron: cronOf(text), timeZone }, after)) {
-    if (one > end) break;
-    found.push(one);
-  }
   return found;
 }
 
@@ -122,31 +105,21 @@ const CHANGES = [
 
 describe("any expression", () => {
   it.each(CHANGES)("means in %s around %s what asking for every minute says", (timeZone, day) => {
+    const clock = rememberingClock(timeZone);
     const offset = fc.integer({ min: -24 * 60 * 60_000, max: 24 * 60 * 60_000 });
     fc.assert(
       fc.property(daily, offset, (expression, ms) => {
         const after = later(at(day), ms);
         const end = later(after, 30 * HOUR_MS);
-        expect(until(expression.text, timeZone, after, end)).toEqual(
-          everyMinute(expression.asks, timeZone, after, end),
-        );
+        expect(until(expression.text, timeZone, after, end)).toEqual(everyMinute(expression.asks, clock, after, end));
       }),
       { numRuns: 15 },
     );
   });
 
+  // occurrences.slow.test.ts asks for more of them.
   it("fits the days that the calendar says, over seven years", () => {
-    const from = at("2024-01-01T00:00Z");
-    const clock = wallClock("UTC");
-    const noons = Array.from({ length: 7 * 365 + 2 }, (_, day) => epochMs(from + day * DAY_MS + 12 * HOUR_MS));
-    const walls = noons.map((noon) => ({ noon, wall: clock(noon) }));
-    fc.assert(
-      fc.property(calendar, (expression) => {
-        const fitting = walls.filter(({ wall }) => expression.asks.every((ask) => ask(wall))).map(({ noon }) => noon);
-        expect(until(expression.text, "UTC", from, epochMs(noons.at(-1) ?? 0))).toEqual(fitting);
-      }),
-      { numRuns: 400 },
-    );
+    fitsTheCalendar(60);
   });
 
   it("comes when croner says, which knows the same calendar, up to the last year", () => {
