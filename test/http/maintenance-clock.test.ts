@@ -1,5 +1,5 @@
 /** Maintenance windows on a clock of the test's, where nobody wakes a queue but the sweep and the test itself. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { handler as windowFunction } from "../../functions/workers/maintenance-window.ts";
 import { handler as sweep } from "../../functions/workers/sweep.ts";
 import { orgSlug, type QueueKey } from "../../shared/kernel/ids.ts";
@@ -20,6 +20,8 @@ let key: QueueKey;
 beforeEach(async () => {
   ({ key } = await service.queue("true"));
 });
+
+afterEach(() => service.clear());
 
 const nothing = () => undefined;
 const now = (): EpochMs => service.app.clock();

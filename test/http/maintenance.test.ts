@@ -2,11 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { maintenanceWindow, maintenanceWindowList } from "../../shared/schemas/maintenance.ts";
 import { errorOf } from "../support/contract.ts";
-import { eventually } from "../support/eventually.ts";
 import { aGate, type Gate } from "../support/gate.ts";
-import { aService, type Fields, type QueueClient, type Service, shown } from "../support/service.ts";
+import { aService, type Fields, type LocalService, type QueueClient, shown } from "../support/service.ts";
 
-let service: Service;
+let service: LocalService;
 let gate: Gate;
 beforeAll(async () => {
   [service, gate] = await Promise.all([aService(), aGate()]);
@@ -31,9 +30,9 @@ const listed = async (queue: QueueClient): Promise<readonly Window[]> =>
 const cancels = async ({ windowId }: Window): Promise<Window> =>
   shown(maintenanceWindow, await service.asks("/cancelMaintenance", { windowId }));
 const comesTo = (queue: QueueClient, state: string) =>
-  eventually(queue.view, (view) => view.state === state, { what: `the state ${state}` });
-/** A window that is open already and ends in so many milliseconds. */
-const endingIn = (ms: number): Fields => ({ startsAt: from(ms - MINUTE), durationMinutes: 1 });
+  service.until(queue.view, (view) => view.state === state, { what: `the state ${state}` });
+/** A window that is open already and ends in so many minutes. */
+const endingIn = (minutes: number): Fields => ({ startsAt: from((minutes - 60) * MINUTE), durationMinutes: 60 });
 
 async function aQueueWith(...numbers: readonly number[]) {
   const made = await service.queue({ checks: { unit: gate.command } });
@@ -46,7 +45,7 @@ describe("a window that drains", () => {
     const { queue } = await aQueueWith(1, 2);
     await queue.submit(1);
     await queue.reaches(1, "TESTING");
-    const window = await schedules(queue, { ...endingIn(8_000), reason: "new database" });
+    const window = await schedules(queue, { ...endingIn(5), reason: "new database" });
     expect(window).toMatchObject({ state: "OPEN", action: "DRAIN", reason: "new database", schedule: null });
     expect(await queue.view()).toMatchObject({
       state: "DRAINING",
@@ -59,6 +58,7 @@ describe("a window that drains", () => {
     expect((await queue.get(2)).state).toBe("NOT_READY");
     expect(JSON.stringify(await queue.explain(2))).toContain("new database");
     gate.pass("2");
+    await service.passes(5 * MINUTE);
     expect((await queue.ends(2)).state).toBe("MERGED");
     expect(await queue.view()).toMatchObject({ state: "RUNNING", stateReason: null });
     expect(await listed(queue)).toEqual([]);
@@ -81,8 +81,9 @@ describe("a window that pauses", () => {
     const tip = repo.sha("main");
     await queue.submit(5);
     await queue.reaches(5, "TESTING");
-    const window = await schedules(queue, { action: "pause", startsAt: from(1_500) });
+    const window = await schedules(queue, { action: "pause", startsAt: from(5 * MINUTE) });
     expect(window.state).toBe("SCHEDULED");
+    await service.passes(5 * MINUTE);
     await comesTo(queue, "PAUSED");
     gate.pass("5");
     await queue.reaches(5, "TESTS_PASSED");
@@ -96,9 +97,11 @@ describe("a window that pauses", () => {
     const { queue } = await aQueueWith();
     await schedules(queue, { action: "pause", durationMinutes: 60 });
     const { queue: other } = await aQueueWith();
-    await schedules(other, { action: "pause", startsAt: from(4_000) });
+    await schedules(other, { action: "pause", startsAt: from(5 * MINUTE) });
     await service.again();
     expect((await queue.view()).state).toBe("PAUSED");
+    expect((await other.view()).state).toBe("RUNNING");
+    await service.passes(5 * MINUTE);
     await comesTo(other, "PAUSED");
   });
 });

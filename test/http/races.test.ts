@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { submittedPullRequest } from "../../shared/schemas/pull-request.ts";
 import { errorOf } from "../support/contract.ts";
-import { eventually } from "../support/eventually.ts";
 import { aGate, type Gate } from "../support/gate.ts";
 import type { Called } from "../support/server.ts";
-import { aService, type Fields, type QueueClient, type Service, shown } from "../support/service.ts";
+import { aService, type Fields, type LocalService, type QueueClient, shown } from "../support/service.ts";
+import { manySubmitted } from "./many-submitted.ts";
 
-let service: Service;
+let service: LocalService;
 let gate: Gate;
 beforeAll(async () => {
   [service, gate] = await Promise.all([aService(), aGate()]);
@@ -20,7 +20,6 @@ afterAll(async () => {
 const times = <T>(count: number, make: (at: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, at) => make(at));
 const pr = (number: number): Fields => ({ pr: { number } });
-const ENDED = new Set(["MERGED", "FAILED", "CANCELLED"]);
 
 describe("many clients at once", () => {
   it("fifty that submit the same PR get the same entry, all with 200, and it lands once", async () => {
@@ -47,30 +46,9 @@ describe("many clients at once", () => {
     expect(await queue.get(1)).toMatchObject({ priorityValue: 7, noBatch: true });
   });
 
-  it("a hundred that submit a hundred PRs: a hundred entries, none lost, and all end", async () => {
-    const { repo, queue } = await service.queue({ settings: { mergeMethod: "merge_commit" } });
-    const numbers = times(100, (at) => at + 1);
-    const base = repo.sha("main");
-    for (const number of numbers) repo.pullRequest(number, { on: base, files: { [`${number}.txt`]: "1\n" } });
-    const answers = await Promise.all(numbers.map((number) => queue.asks("/submitPullRequest", pr(number))));
-    expect(answers.filter((one) => one.status !== 200).map((one) => one.body)).toEqual([]);
-    const { enqueuedPullRequests } = await queue.view();
-    const { pullRequests: ended } = await queue.list({ state: "MERGED", take: 100 });
-    const known = new Set([...enqueuedPullRequests, ...ended].map((one) => one.prNumber));
-    expect([...known].sort((a, b) => a - b)).toEqual(numbers);
-    // Most are cancelled: that all of them end is the point, not that two cores test each of them.
-    const cancelled = numbers.filter((number) => number % 25 !== 0);
-    const outcomes = await Promise.all(cancelled.map((number) => queue.asks("/cancelPullRequest", pr(number))));
-    for (const outcome of outcomes) expect([200, 409]).toContain(outcome.status);
-    await eventually(
-      async () => (await queue.list({ take: 100 })).pullRequests,
-      (all) => all.length === 100 && all.every((one) => ENDED.has(one.state)),
-    );
-    const merged = (await queue.list({ state: "MERGED", take: 100 })).pullRequests;
-    const landed = repo.subjects(`${base}..main`);
-    expect(landed).toHaveLength(merged.length);
-    expect(merged.length).toBeGreaterThanOrEqual(4);
-  }, 120_000);
+  it("twenty that submit twenty PRs: twenty entries, none lost, and all end", async () => {
+    await manySubmitted(service, 20, 10);
+  });
 });
 
 describe("requests that race", () => {

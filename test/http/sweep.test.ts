@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../shared/kernel/time.ts";
 import type { Entry } from "../../shared/queue/engine/types.ts";
 import { handler as sweep } from "../../functions/workers/sweep.ts";
@@ -11,6 +11,7 @@ let service: TestApplication;
 beforeAll(async () => {
   service = await anApplication();
 });
+afterEach(() => service.clear());
 afterAll(() => service.stop());
 
 const isTesting = (entry: Entry): boolean => entry.state === "TESTING";

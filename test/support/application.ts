@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { handler as sweep } from "../../functions/workers/sweep.ts";
 import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
 import { blobFolder } from "../../infra/local/blob-folder.ts";
+import { systemWaiting } from "../../functions/waiting.ts";
 import { createGitHost } from "../../shared/code-host/git/host.ts";
+import { createLauncher } from "../../shared/code-host/git/launcher.ts";
 import { writePull } from "../../shared/code-host/git/pulls.ts";
 import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
 import { type CodeHost, HostUnavailable } from "../../shared/code-host/port.ts";
@@ -15,9 +17,11 @@ import { orgSlug, type QueueKey } from "../../shared/kernel/ids.ts";
 import { silentLog } from "../../shared/kernel/log.ts";
 import { epochMs, later, systemClock } from "../../shared/kernel/time.ts";
 import { getPullRequest } from "../../shared/queue/app/pull-requests.ts";
-import { createQueue } from "../../shared/queue/app/queues.ts";
+import type { Waiting } from "../../shared/kernel/waiting.ts";
+import { createQueue, deleteQueue } from "../../shared/queue/app/queues.ts";
 import type { SettingsPatch } from "../../shared/queue/app/settings.ts";
 import { submit } from "../../shared/queue/app/submit.ts";
+import { cancel } from "../../shared/queue/app/wishes.ts";
 import type { Entry } from "../../shared/queue/engine/types.ts";
 import { eventually } from "./eventually.ts";
 import { aFolder, aRepository, config, type TestRepository } from "./git-repository.ts";
@@ -37,6 +41,10 @@ export type TestApplication = {
   /** #1 after one sweep. */
   readonly entry: (key: QueueKey) => Promise<Entry>;
   readonly reaches: (key: QueueKey, is: (entry: Entry) => boolean) => Promise<Entry>;
+  /** In place of the machine's timers, from now on. */
+  readonly waits: (change: Partial<Waiting>) => void;
+  /** Takes out what is in the queues that were made, and deletes them: each costs every later sweep. */
+  readonly clear: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -47,10 +55,23 @@ export const unreachable = async (): Promise<never> => {
 export const drafted = (repo: TestRepository, draft: boolean): Promise<void> =>
   writePull(repo.dir, 1, { state: "open", draft, base: null });
 
+async function cleared(app: Wiring, key: QueueKey): Promise<void> {
+  const nothing = () => undefined;
+  for (const { entry } of (await app.queues.load(key))?.entries ?? [])
+    await cancel(app, { key, prNumber: entry.prNumber, by: "test" }, nothing);
+  const deleted = async () => {
+    const done = await deleteQueue(app, key, nothing);
+    if (!done.ok && done.fault.code !== "QUEUE_NOT_FOUND") await sweep();
+    return done.ok || done.fault.code;
+  };
+  await eventually(deleted, (is) => is === true || is === "QUEUE_NOT_FOUND", { what: "the end of a queue" });
+}
+
 export async function anApplication(): Promise<TestApplication> {
   const org = orgSlug("local");
   const folder = aFolder();
   const table = await startTable();
+  const launcher = createLauncher();
   const host = await createGitHost({
     org,
     host: "git.local",
@@ -59,6 +80,7 @@ export async function anApplication(): Promise<TestApplication> {
     news: { checksMoved: () => {}, refsMoved: () => {}, reported: async () => true },
     log: silentLog,
     clock: systemClock,
+    launch: launcher.launch,
     sandbox: await findSandbox({ hide: [], log: silentLog }),
   });
   let now = epochMs(Date.now());
@@ -70,9 +92,18 @@ export async function anApplication(): Promise<TestApplication> {
     removeUpload: unreachable,
   };
   const parts = { table, log: silentLog, blobs: blobFolder(join(folder, "blobs")), uploads, hosts: () => present };
-  const app: Wiring = { ...wired({ ...parts, clock: () => now }), clock: () => now };
+  let waiting: Waiting = systemWaiting;
+  const app: Wiring = {
+    ...wired({ ...parts, clock: () => now }),
+    waiting: {
+      pause: (ms) => waiting.pause(ms),
+      within: (ms, work) => waiting.within(ms, work),
+      random: () => waiting.random(),
+    },
+  };
   useWiring(app);
   let made = 0;
+  const queues: QueueKey[] = [];
 
   const entry = async (key: QueueKey): Promise<Entry> => {
     await sweep();
@@ -90,11 +121,18 @@ export async function anApplication(): Promise<TestApplication> {
     hostDoes: (change) => {
       present = { ...host, ...change };
     },
+    waits: (change) => {
+      waiting = { ...systemWaiting, ...change };
+    },
+    clear: async () => {
+      for (const key of queues.splice(0)) await cleared(app, key);
+    },
     queue: async (command, patch = {}) => {
       const repo = aRepository(folder, `acme/app-${(made += 1)}`);
       repo.commit("main", { files: config({ unit: command }) });
       repo.pullRequest(1, { files: { "a.txt": "1\n" } });
       const key: QueueKey = { org, repo: repo.key, branch: "main" };
+      queues.push(key);
       await createQueue(app, { key, repo: repo.key, patch, state: undefined, by: "test" }, () => undefined);
       return { repo, key };
     },
@@ -103,6 +141,7 @@ export async function anApplication(): Promise<TestApplication> {
     reaches: (key, is) => eventually(() => entry(key), is),
     stop: async () => {
       await host.stop();
+      await launcher.stop();
       await table.stop();
       rmSync(folder, { recursive: true, force: true });
     },

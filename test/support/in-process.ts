@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type LocalOptions, type LocalServer, startLocal } from "../../infra/local/local-server.ts";
 import { ownRepositories } from "../../infra/local/own-repositories.ts";
 import { parseStartArguments } from "../../infra/local/start-arguments.ts";
-import { passes, present } from "./clock.ts";
+import { passes } from "./clock.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Until, untilBy } from "./eventually.ts";
 
@@ -67,10 +67,6 @@ export async function startInProcess(options: Options, more: More = {}): Promise
       const late = sleep(LOOK_MS, undefined, { signal: over.signal }).catch(() => {});
       await Promise.race([server.moved(), late]).finally(() => over.abort());
     }),
-    stop: async () => {
-      await server.stop();
-      present();
-    },
   };
 }
 
@@ -109,9 +105,5 @@ export async function drivenLocal(options: Options, outside: () => Promise<void>
       await goOn(STEP_MS);
     }
   };
-  const stop = async (): Promise<void> => {
-    await server.stop();
-    present();
-  };
-  return { ...shown(options.data, server), settled, passes: goOn, until, stop };
+  return { ...shown(options.data, server), settled, passes: goOn, until };
 }

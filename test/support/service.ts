@@ -26,6 +26,7 @@ import { pullRequestPage, submittedPullRequest, submittedPullRequests } from "..
 import { queue as queueShape, queueWithPullRequests } from "../../shared/schemas/queue.ts";
 import { testingDetails } from "../../shared/schemas/test-run.ts";
 import { tokenStore } from "../../shared/table/tokens.ts";
+import { present } from "./clock.ts";
 import { contractProblems } from "./contract.ts";
 import { eventually, type Until } from "./eventually.ts";
 import { aFolder, aRepository, config, type TestRepository } from "./git-repository.ts";
@@ -219,6 +220,7 @@ async function serviceOn<S extends Running>(
     breaches: () => [...new Set(breaches)],
     stop: async () => {
       await server.stop();
+      present();
       for (const one of [folder, data]) rmSync(one, { recursive: true, force: true });
     },
   };
