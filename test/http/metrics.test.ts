@@ -1,18 +1,20 @@
 /** GET /getMergeQueueMetrics as a Prometheus server scrapes it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startServer, type TestServer } from "../support/server.ts";
+import { aService, type Service } from "../support/service.ts";
 
-let server: TestServer;
+let service: Service;
 
 beforeAll(async () => {
-  server = await startServer();
+  service = await aService();
 });
-afterAll(() => server.stop());
+afterAll(() => service.stop());
 
 const repo = { host: "git.local", owner: "acme", name: "app" };
 
-const scrape = async (query = "", token = server.adminToken) => {
-  const answer = await fetch(`${server.url}/getMergeQueueMetrics${query}`, { headers: { "x-api-token": token } });
+const scrape = async (query = "", token = service.server().adminToken) => {
+  const answer = await fetch(`${service.server().url}/getMergeQueueMetrics${query}`, {
+    headers: { "x-api-token": token },
+  });
   return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
 };
 
@@ -23,10 +25,10 @@ test("nothing to tell is an empty text, not an error", async () => {
 });
 
 test("a new queue has its series at once, and a submitted pull request is in them", async () => {
-  await server.call("/createQueue", { repo, targetBranch: "main" });
+  await service.asks("/createQueue", { repo, targetBranch: "main" });
   const depth = (await scrape("?repo=acme/app&repoHost=git.local")).text;
   expect(depth).toContain('\nmq_depth_current{repo="acme/app",branch="main",queue_type="main"} 0\n');
-  await server.call("/submitPullRequest", { repo, targetBranch: "main", pr: { number: 1 } });
+  await service.asks("/submitPullRequest", { repo, targetBranch: "main", pr: { number: 1 } });
   const submitted = (await scrape()).text;
   expect(submitted).toContain('\nmq_awaiting_mergeability{repo="acme/app",branch="main",queue_type="main"} 1\n');
 });

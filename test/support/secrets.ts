@@ -33,7 +33,9 @@ export async function startSecrets(): Promise<Secrets> {
     void text(request).then((body) => {
       const action = String(request.headers["x-amz-target"]).replace("secretsmanager.", "");
       const isSigned = request.headers.authorization?.startsWith("AWS4-HMAC-SHA256 ") === true;
-      const given = isSigned ? answer(action, asked.parse(JSON.parse(body))) : undefined;
+      // Whoever still asks what had this port before is refused like anybody.
+      const read = asked.safeParse(isSigned ? JSON.parse(body) : undefined);
+      const given = read.success ? answer(action, read.data) : undefined;
       response.writeHead(given === undefined ? 400 : 200, { "content-type": "application/x-amz-json-1.1" });
       response.end(JSON.stringify(given ?? { __type: "ResourceNotFoundException", Message: "Secrets Manager can't." }));
     });
