@@ -14,7 +14,7 @@ import type { Report } from "../report.ts";
 import { during, live, untilSettled } from "../settled.ts";
 import { inOwnTable, judgeEnd } from "../simulate.ts";
 import { REF, type World } from "../world.ts";
-import type { Act, Scenario, When } from "./scenario.ts";
+import { type Act, NO_SWEEP, type Scenario, type When } from "./scenario.ts";
 
 export type Staging = {
   readonly scenario: Scenario;
@@ -40,8 +40,6 @@ export function playScenario(of: Staging, storage: Storage, functions: Functions
   const habits = { medianMs: (scenario.medianMinutes ?? 2) * MINUTE_MS };
   return inOwnTable(storage, { seed, deployment, habits, faults, functions, echo }, (world) => play(world, of));
 }
-
-export const NO_SWEEP = "no sweep";
 
 async function play(world: World, { scenario, faults }: Staging): Promise<void> {
   const { scheduler, service } = world;

@@ -53,3 +53,6 @@ export type Scenario = {
   /** Faults that may rightly change the end. */
   readonly except?: readonly Fault[];
 };
+
+/** In place of a class of faults: nothing goes wrong, and nobody ever looks whether something did. */
+export const NO_SWEEP = "no sweep";

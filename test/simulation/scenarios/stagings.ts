@@ -1,7 +1,8 @@
 /** Every scenario without faults, without anybody looking after it, and under each class of faults. */
 import { FAULT_CLASSES } from "../machine/faults.ts";
 import { SCENARIOS } from "./all.ts";
-import { NO_SWEEP, type Staging } from "./play.ts";
+import type { Staging } from "./play.ts";
+import { NO_SWEEP } from "./scenario.ts";
 
 export type Chosen = {
   /** A part of the name. */

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { shownEntry } from "../../../shared/queue/app/shown.ts";
 import { testing } from "../../support/queue.ts";
+import { keepsPromises } from "../engine/promises.ts";
+
+afterEach(keepsPromises);
 
 test("what is shown of a wish is what the engine grants: an urgent PR that keeps a place stays urgent", () => {
   const queue = testing([1]);

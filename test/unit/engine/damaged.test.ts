@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { groupId, treeSha } from "../../../shared/kernel/ids.ts";
 import { HOUR_MS, later } from "../../../shared/kernel/time.ts";
 import { explain } from "../../../shared/queue/engine/explain.ts";
@@ -16,6 +16,9 @@ import {
   status,
   testing,
 } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
 
 /*
  * A queue of which a part was lost, by whatever hand, still answers for the rest: the engine throws for no input, and

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { groupId } from "../../../shared/kernel/ids.ts";
 import { epochMs, later, MINUTE_MS } from "../../../shared/kernel/time.ts";
 import { batchDeadline, batchFrom } from "../../../shared/queue/engine/batching.ts";
@@ -8,6 +8,9 @@ import { permitsOf } from "../../../shared/queue/engine/permits.ts";
 import type { Entry, QueueState, Run, Settings } from "../../../shared/queue/engine/types.ts";
 import { anEntry, aQueueOf, aRun, ids, inLane } from "../../support/forged.ts";
 import { someSettings, START } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
 
 const NOW = later(START, MINUTE_MS);
 const waiting = { admittedAt: START };

@@ -1,10 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { commitSha, entryId, type RunId, runId } from "../../../shared/kernel/ids.ts";
 import { breachesOf, unexplained } from "../../../shared/queue/engine/invariants.ts";
 import { step } from "../../../shared/queue/engine/step.ts";
 import type { Decision, Effect, Entry, Move, QueueState, Run, Settings } from "../../../shared/queue/engine/types.ts";
 import { aLanedQueue } from "../../support/laned-queue.ts";
 import { aPullRequest, aQueue, id, run, type ScriptedQueue, sha, status, testing } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
 
 /*
  * Decisions that no engine makes: each is forged from one that was made, and every promise must speak up by itself.

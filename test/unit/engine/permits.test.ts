@@ -1,8 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { epochMs, HOUR_MS } from "../../../shared/kernel/time.ts";
 import { permitsOf } from "../../../shared/queue/engine/permits.ts";
 import type { Hold, MaintenanceWindow, QueueConfig, QueueState } from "../../../shared/queue/engine/types.ts";
 import { aQueue, START, testing } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
 
 const operator = (state: QueueConfig["operator"]["state"], allowUrgent = false, reason: string | null = null) => ({
   state,

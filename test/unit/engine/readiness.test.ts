@@ -1,8 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { isOutdated, missingOf } from "../../../shared/queue/engine/readiness.ts";
 import type { Entry, HostTrouble } from "../../../shared/queue/engine/types.ts";
 import { targetsOf } from "../../support/laned-queue.ts";
 import { aPullRequest, aQueue, aTip, sha, START } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
 
 const known = () => aQueue().opens().submits(1).entry(1);
 const missing = (change: Partial<Entry>, state: Partial<Parameters<typeof missingOf>[0]> = {}) =>

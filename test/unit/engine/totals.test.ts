@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { aQueue } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
 
 test("every run that was started is counted once when it leaves the queue, however often it was repeated", () => {
   const queue = aQueue({ concurrency: 3 }).opens().submits(1, 2, 3);

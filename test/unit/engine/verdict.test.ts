@@ -1,7 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { CheckState, Run } from "../../../shared/queue/engine/types.ts";
 import { lackingNow, requiredNow, verdictOf } from "../../../shared/queue/engine/verdict.ts";
 import { aQueue, aTip, status, testing } from "../../support/queue.ts";
+import { keepsPromises } from "./promises.ts";
+
+afterEach(keepsPromises);
 
 const run = (reported: Readonly<Record<string, CheckState>>, change: Partial<Run> = {}): Run => ({
   ...testing([1]).run(1),
