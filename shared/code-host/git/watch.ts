@@ -7,6 +7,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { HostNews } from "../port.ts";
 import { numberOf, OWN_BRANCHES } from "./names.ts";
 import { pullsFolder } from "./pulls.ts";
+import { refsMark } from "./refs-mark.ts";
 import { listRefs, parseRefs } from "./refs.ts";
 import type { Repositories, Repository } from "./repository.ts";
 
@@ -35,7 +36,8 @@ export function createWatch(look: () => Promise<void>, everyMs: number, log: Log
   };
 }
 
-type Seen = { readonly key: RepoKey; readonly refs: string; readonly pulls: ReadonlyMap<string, string> };
+type Refs = { readonly refs: string; readonly pulls: ReadonlyMap<string, string> };
+type Seen = Refs & { readonly key: RepoKey; readonly mark: string | undefined };
 const NOTHING = { refs: "", pulls: new Map<string, string>() };
 
 /** One look at everything. The first look at a repository tells of all that is in it. */
@@ -46,7 +48,11 @@ export function createLook(repositories: Repositories, news: HostNews, log: Log)
   const lookAt = async (label: string, key: RepoKey): Promise<void> => {
     const before = seen.get(label);
     const repo = await repositories.open(key);
-    const now = { key, refs: await listRefs(repo, ["refs/heads", "refs/pull"]), pulls: await pullStamps(repo) };
+    // Taken before the refs are read: what moves meanwhile is seen by the next look.
+    const mark = await refsMark(repo.dir);
+    const isUnmoved = mark !== undefined && mark === before?.mark;
+    const refs = isUnmoved ? before.refs : await listRefs(repo, ["refs/heads", "refs/pull"]);
+    const now = { key, mark, refs, pulls: await pullStamps(repo) };
     seen.set(label, now);
     tell(news, key, before ?? NOTHING, now);
   };
@@ -76,7 +82,7 @@ export function createLook(repositories: Repositories, news: HostNews, log: Log)
   };
 }
 
-function tell(news: HostNews, key: RepoKey, before: Omit<Seen, "key">, now: Omit<Seen, "key">): void {
+function tell(news: HostNews, key: RepoKey, before: Refs, now: Refs): void {
   const refs = before.refs === now.refs ? [] : different(parseRefs(before.refs), parseRefs(now.refs));
   const files = different(before.pulls, now.pulls);
   const prNumbers = [...refs.map(numberOf), ...files.map((file) => Number.parseInt(file, 10))].filter(
