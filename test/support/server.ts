@@ -36,7 +36,8 @@ export type Called = { readonly status: number; readonly headers: Headers; reado
 const TRUSTING = ["--trust-this-machine", "--min-free-mib", "0"];
 
 const READY = /^Mainline is ready: (\S+)$/mu;
-const READY_MS_MAX = 30_000;
+/** Only what hangs takes so long. */
+const READY_MS_MAX = 300_000;
 
 const parsed = (text: string): unknown => {
   try {

@@ -15,6 +15,7 @@ import { parseConfigFile } from "../../../shared/code-host/git/config-file.ts";
 import { createCi, type JunitReport } from "./ci.ts";
 import { createClient } from "./client.ts";
 import type { DemoHost, Reached } from "./host.ts";
+import { patience } from "./patience.ts";
 import { BRANCH, type DemoRepository, push } from "./repository.ts";
 import { git } from "./run.ts";
 import type { Files, Promised, Sample } from "./scene.ts";
@@ -147,7 +148,8 @@ const exitOf = (child: ChildProcess): Promise<number | null> =>
     child.once("close", resolve);
   });
 
-const LEFT_MS_MAX = 30_000;
+/** Without any of it going. */
+const STANDSTILL_MS = 60_000;
 
 async function judge(
   { ask }: Twin,
@@ -163,9 +165,9 @@ async function judge(
     }
     return left;
   };
-  const giveUpAt = performance.now() + LEFT_MS_MAX;
+  const patient = patience(STANDSTILL_MS);
   let left = await whatIsLeft();
-  while (left.length > 0 && performance.now() < giveUpAt) {
+  while (left.length > 0 && !patient.isOver(left)) {
     await sleep(250);
     left = await whatIsLeft();
   }

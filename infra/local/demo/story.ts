@@ -78,7 +78,8 @@ async function pauseAndResume(stage: Stage) {
   screen.say(`#${PR.late} is submitted to the paused queue.`);
   await client.submit(PR.late);
   const until = performance.now() + PAUSE_MS;
-  await watch.until("the pause is over", () => performance.now() >= until);
+  const canBeMerged = areMergeable(PR.late);
+  await watch.until("the pause is over", (seen) => performance.now() >= until && canBeMerged(seen));
   const lateWhilePaused = (await client.explain(PR.late)).summary;
   await explainLive(stage, PR.late);
   const after = await repository.tip();
@@ -89,13 +90,16 @@ async function pauseAndResume(stage: Stage) {
   return { pause: { from, to, tipAt }, lateWhilePaused };
 }
 
-/** The target branch once it has not moved for a while and nothing in the queue is landing. */
+/** The target branch once the queue is paused, nothing in it is landing, and the branch has not moved for a while. */
 async function stillTip(stage: Stage): Promise<string> {
   let tip = await stage.repository.tip();
   let since = performance.now();
   await stage.watch.until("the target branch stands still", async (seen) => {
+    const { state } = await stage.client.getQueue();
+    const isLanding = state !== "PAUSED" || (await isAnybodyLanding(stage, seen));
+    // Last: what was landing a moment ago has landed by now.
     const now = await stage.repository.tip();
-    if (now !== tip || (await isAnybodyLanding(stage, seen))) since = performance.now();
+    if (now !== tip || isLanding) since = performance.now();
     tip = now;
     return performance.now() - since >= STILL_MS;
   });

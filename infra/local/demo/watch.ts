@@ -1,6 +1,7 @@
 /** Looks at the queue over HTTP, again and again, tells what moved, and keeps it for the judgement at the end. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, PullRequest } from "./client.ts";
+import { patience } from "./patience.ts";
 import { hasEnded, type SamplePullRequest } from "./scene.ts";
 import type { Move, Row, Screen } from "./screen.ts";
 
@@ -20,12 +21,11 @@ export type Watch = {
 export type Told = { readonly state: string; readonly summary: string };
 
 const LOOK_EVERY_MS = 250;
-/** Of one scene, which takes some seconds on two idle cores: only a promise that is broken takes so long. */
-const PATIENCE_MS = 180_000;
+/** Without any move. The longest test takes seconds on two idle cores: only a promise that is broken takes so long. */
+const STANDSTILL_MS = 180_000;
 
 export function createWatch(client: Client, screen: Screen, pullRequests: readonly SamplePullRequest[]): Watch {
   const numbers = pullRequests.map((one) => one.number);
-  const giveUpAt = performance.now() + PATIENCE_MS;
   const moves: Move[] = [];
   const told = new Map<number, readonly Told[]>();
   let last: Seen = new Map();
@@ -61,8 +61,9 @@ export function createWatch(client: Client, screen: Screen, pullRequests: readon
   };
 
   const until: Watch["until"] = async (what, holds) => {
-    while (!(await holds(await look()))) {
-      if (performance.now() > giveUpAt) throw new Error(`waited in vain for this: ${what}`);
+    const patient = patience(STANDSTILL_MS);
+    for (let seen = await look(); !(await holds(seen)); seen = await look()) {
+      if (patient.isOver([...seen])) throw new Error(`waited in vain for this: ${what}`);
       await sleep(LOOK_EVERY_MS);
     }
   };
