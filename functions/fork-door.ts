@@ -13,7 +13,7 @@ import { prNumber, sha } from "../shared/schemas/pull-request.ts";
 import { queueRef } from "../shared/schemas/repo.ts";
 import type { Wiring } from "./wiring.ts";
 
-type App = Pick<Wiring, "queues" | "hosts" | "installations" | "refusals" | "clock" | "log">;
+type App = Pick<Wiring, "queues" | "hosts" | "installations" | "refusals" | "clock" | "log" | "gitHub">;
 
 /** The rest of the body is read once it is known who sends it. */
 const asking = queueRef.extend({ pr: z.looseObject({ number: prNumber, sha }) });
@@ -33,14 +33,15 @@ const OF_ADDRESS_MAX = 10;
 const OF_ACCOUNT_MAX = 20;
 const KEPT_FOR_OTHERS = 10;
 
-export const forkDoor =
-  (app: () => App): ForkDoor =>
-  async (asked) => {
+export const forkDoor = (app: () => App): ForkDoor => ({
+  isOpen: () => app().gitHub !== undefined,
+  admit: async (asked) => {
     const judged = await judge(app(), asked);
     if (typeof judged !== "string") return judged;
     app().log.warn("a fork's workflow was not let in", { requestId: asked.requestId, run: asked.run, why: judged });
     return undefined;
-  };
+  },
+});
 
 /** The principal, or why there is none. */
 async function judge(app: App, asks: ForkAsks): Promise<Principal | string> {

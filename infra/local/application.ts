@@ -48,6 +48,8 @@ export type LocalContext = {
 
 export type Application = {
   readonly authorize: Authorize;
+  /** Whether a code host is connected whose forks' workflows may come without a token. */
+  readonly takesForks: boolean;
   readonly mappings: readonly Mapping[];
   readonly schedules: readonly Schedule[];
   /** Calls the schedules of maintenance windows whose time has come, and waits for all that were called. */
@@ -127,6 +129,7 @@ export async function localApplication(context: LocalContext): Promise<Applicati
     await Promise.all([...slow.values()].map((one) => one.ended()));
   };
   return {
+    takesForks: app !== undefined,
     authorize: await authorizer(),
     mappings: mappings.map((one) => ({ ...one, handler: slow.get(one.name)?.handler ?? one.handler })),
     schedules: await Promise.all(MINUTE_WORKERS.map((name) => scheduled(name, context))),

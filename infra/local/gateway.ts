@@ -2,8 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Route } from "../../shared/api/route.ts";
-import { BODY_BYTES_MAX } from "../../shared/http/body.ts";
+import { WITH_TOKEN, WITHOUT_TOKEN } from "../../shared/http/body.ts";
 import type { Answer, ApiHandler } from "../../shared/http/event.ts";
+import { RUN_HEADER } from "../../shared/http/fork.ts";
 import type { Log } from "../../shared/kernel/log.ts";
 import { type Authorize, cachedAuthorizer } from "./authorizer-cache.ts";
 import { oneLine } from "./cannot-start.ts";
@@ -19,6 +20,8 @@ export type GatewayParts = {
   /** Takes requests that are none of the API's, as uploads; undefined leaves them to the routes. */
   readonly sideDoor?: (target: Target, exchange: Exchange) => Promise<Answer> | undefined;
   readonly limits?: Partial<Limits>;
+  /** False: no code host is connected whose forks could come in. */
+  readonly takesForks?: boolean;
 };
 
 export type Limits = { readonly requestMs: number; readonly headersMs: number; readonly handlerMs: number };
@@ -28,8 +31,6 @@ export type Exchange = { readonly request: IncomingMessage; readonly body: (byte
 
 const BASE = "/v1";
 const UNKNOWN_PATH = "unknown-path";
-/** A gzip body that holds exactly the limit is a little larger than it when nothing in it compresses. */
-const RAW_BYTES_MAX = BODY_BYTES_MAX + 64 * 1024;
 const HEADER_BYTES_MAX = 16 * 1024;
 const LIMITS: Limits = { requestMs: 120_000, headersMs: 10_000, handlerMs: 30_000 };
 
@@ -68,9 +69,9 @@ export function createGateway(parts: GatewayParts): Server {
     const token = exchange.request.headersDistinct["x-api-token"]?.join(",") ?? "";
     if (route.auth === "token" && token === "") return UNAUTHORIZED;
     const principal = route.auth === "none" || token === "" ? undefined : (await authorize(token)).context;
-    // Whoever has no principal is refused before the body is looked at, so none of it is read.
-    const refused = route.auth === "token" && Object.keys(principal ?? {}).length === 0;
-    const body = refused ? Buffer.alloc(0) : await exchange.body(RAW_BYTES_MAX);
+    const isKnown = Object.keys(principal ?? {}).length > 0;
+    const bytesMax = bytesTaken(route, exchange, isKnown, parts.takesForks ?? true);
+    const body = bytesMax === 0 ? Buffer.alloc(0) : await exchange.body(bytesMax);
     return invoke(route.id, exchange, { target, requestId, body, principal });
   };
 
@@ -115,6 +116,14 @@ export function createGateway(parts: GatewayParts): Server {
   // The body is asked for only once it is known that it will be read.
   server.on("checkContinue", (request, response) => void serve(request, response, true));
   return server;
+}
+
+/** Of a body that is read before its endpoint judges who sends it. */
+function bytesTaken({ auth }: Route, { request }: Exchange, isKnown: boolean, takesForks: boolean): number {
+  if (isKnown || auth === "none") return WITH_TOKEN.sentBytesMax;
+  // Whoever is nobody is refused before the body is looked at.
+  const mayBeFork = takesForks && auth === "token-or-fork" && request.headers[RUN_HEADER] !== undefined;
+  return mayBeFork ? WITHOUT_TOKEN.sentBytesMax : 0;
 }
 
 type Invocation = {

@@ -181,8 +181,9 @@ async function run(
   }
 
   const handler = nudging(await handlers(log), stream.nudge);
+  const { takesForks } = application;
   const authorize = only === undefined ? application.authorize : servingOnly(only, application.authorize);
-  const gateway = createGateway({ routes: allRoutes, handler, authorize, log, sideDoor: door.sideDoor });
+  const gateway = createGateway({ routes: allRoutes, handler, authorize, log, sideDoor: door.sideDoor, takesForks });
   undo.later(() => closeGateway(gateway, REQUESTS_END_MS_MAX));
   const port = await listen(gateway, options.port);
   origin = `http://${HOST}:${port}`;

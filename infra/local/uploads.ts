@@ -37,7 +37,7 @@ export type UploadParts = {
 const PATH = /^\/uploads\/([A-Za-z0-9_-]{1,100})$/u;
 /** The form around the file. */
 const FORM_BYTES_MAX = 64 * 1024;
-/** No grant is larger; the signature is known only after the body is read. */
+/** No grant of a form is larger. */
 const UPLOAD_BYTES_MAX = 20 * 1024 * 1024;
 
 /** No grant of a PUT is larger. */
@@ -102,62 +102,57 @@ async function fileOf(form: FormData): Promise<Buffer | undefined> {
 export function uploads({ blobs, secret, origin, clock }: UploadParts): Uploads & {
   readonly sideDoor: (target: Target, exchange: Exchange) => Promise<Answer> | undefined;
 } {
-  const granted = (uploadId: string, form: FormData): { readonly maxBytes: number } | undefined => {
-    const grant = { uploadId, maxBytes: Number(text(form, "max-bytes")), expiresAt: Number(text(form, "expires")) };
-    const isSigned = equal(text(form, "signature"), signature(secret, grant)) && text(form, "key") === uploadId;
-    return isSigned && grant.expiresAt > clock() ? grant : undefined;
+  /** Before any of the body is read: the signature, the time, and that nothing was uploaded under it yet. */
+  const granted = async (uploadId: string, query: string, method: "POST" | "PUT"): Promise<Signed | undefined> => {
+    const sent = new URLSearchParams(query);
+    const grant = { uploadId, maxBytes: Number(sent.get("max-bytes")), expiresAt: Number(sent.get("expires")) };
+    const isSigned = equal(sent.get("signature") ?? "", signature(secret, grant, method));
+    if (!isSigned || grant.expiresAt <= clock()) return undefined;
+    return (await blobs.exists(blobKey(uploadId))) ? undefined : grant;
   };
 
-  const take = async (uploadId: string, { request, body }: Exchange): Promise<Answer> => {
-    const bytesMax = UPLOAD_BYTES_MAX + FORM_BYTES_MAX;
+  const take = async (uploadId: string, query: string, { request, body }: Exchange): Promise<Answer> => {
+    const grant = await granted(uploadId, query, "POST");
+    if (grant === undefined) return DENIED;
+    const bytesMax = Math.min(grant.maxBytes, UPLOAD_BYTES_MAX) + FORM_BYTES_MAX;
     const bytes = await body(bytesMax);
     if (bytes.length > bytesMax) return TOO_LARGE;
     const form = await readForm(Buffer.from(bytes), request.headers["content-type"] ?? "");
     const file = form === undefined ? undefined : await fileOf(form);
     if (form === undefined || file === undefined) return NO_FORM;
-    const grant = granted(uploadId, form);
-    if (grant === undefined) return DENIED;
+    if (text(form, "key") !== uploadId) return DENIED;
     if (file.length > grant.maxBytes) return TOO_LARGE;
     return (await blobs.putNew(blobKey(uploadId), file)) ? TAKEN : DENIED;
   };
 
   const takePut = async (uploadId: string, query: string, { body }: Exchange): Promise<Answer> => {
-    const sent = new URLSearchParams(query);
-    const grant = { uploadId, maxBytes: Number(sent.get("max-bytes")), expiresAt: Number(sent.get("expires")) };
-    const isGranted = equal(sent.get("signature") ?? "", signature(secret, grant, "PUT")) && grant.expiresAt > clock();
-    if (!isGranted || (await blobs.exists(blobKey(uploadId)))) return DENIED;
+    const grant = await granted(uploadId, query, "PUT");
+    if (grant === undefined) return DENIED;
     const bytesMax = Math.min(grant.maxBytes, PUT_BYTES_MAX);
     const bytes = await body(bytesMax);
     if (bytes.length > bytesMax) return TOO_LARGE;
     return (await blobs.putNew(blobKey(uploadId), bytes)) ? PUT : DENIED;
   };
 
+  const urlOf = (grant: Signed, method: "POST" | "PUT"): string => {
+    const query = new URLSearchParams({
+      "max-bytes": String(grant.maxBytes),
+      expires: String(grant.expiresAt),
+      signature: signature(secret, grant, method),
+    });
+    return `${origin()}/uploads/${grant.uploadId}?${query.toString()}`;
+  };
+
   return {
-    grantPut: async (grant) => {
-      const { uploadId, maxBytes, expiresAt } = grant;
-      const query = new URLSearchParams({
-        "max-bytes": String(maxBytes),
-        expires: String(expiresAt),
-        signature: signature(secret, grant, "PUT"),
-      });
-      return `${origin()}/uploads/${uploadId}?${query.toString()}`;
-    },
+    grantPut: async (grant) => urlOf(grant, "PUT"),
     removeUpload: (uploadId) => blobs.remove(blobKey(uploadId)),
-    grantUpload: async (grant) => ({
-      url: `${origin()}/uploads/${grant.uploadId}`,
-      fields: {
-        key: grant.uploadId,
-        "max-bytes": String(grant.maxBytes),
-        expires: String(grant.expiresAt),
-        signature: signature(secret, grant),
-      },
-    }),
+    grantUpload: async (grant) => ({ url: urlOf(grant, "POST"), fields: { key: grant.uploadId } }),
     readUpload: (uploadId) => blobs.get(blobKey(uploadId)),
     sideDoor: (target, exchange) => {
       const { method } = exchange.request;
       const uploadId = method === "POST" || method === "PUT" ? PATH.exec(target.path)?.[1] : undefined;
       if (uploadId === undefined) return undefined;
-      return method === "PUT" ? takePut(uploadId, target.query, exchange) : take(uploadId, exchange);
+      return method === "PUT" ? takePut(uploadId, target.query, exchange) : take(uploadId, target.query, exchange);
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Authenticate → decode → parse → use case → reply, once for every route. The order matters: nobody without a token
- * makes us inflate or parse anything.
+ * makes us inflate or parse more than a fork's workflow may send.
  */
 import middyfy from "@middy/core";
 import jsonBodyParser from "@middy/http-json-body-parser";
@@ -13,7 +13,7 @@ import { Unavailable } from "../kernel/unavailable.ts";
 import { faultAnswer } from "./answer.ts";
 import { authorise, NO_TOKEN } from "./authorise.ts";
 import type { Principal } from "./authorizer-answer.ts";
-import { bodyFile, bodyText, signedBytes } from "./body.ts";
+import { bodyFile, type BodyLimits, bodyText, signedBytes, WITH_TOKEN, WITHOUT_TOKEN } from "./body.ts";
 import { type Answer, addressOf, type ApiEvent, type ApiHandler, requestIdOf } from "./event.ts";
 import { type ForkDoor, isFork, NOT_A_FORK, runOf } from "./fork.ts";
 import { type AnyPorts, type AnyRun, performer } from "./perform.ts";
@@ -53,6 +53,7 @@ function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<
   const lambda = middyfy<ApiEvent, Answer>({ timeoutEarlyInMillis: GIVEN_UP_EARLY_MS })
     .before(({ event }) => {
       if (fork !== undefined && isFork(route, event)) {
+        if (!fork.isOpen()) return faultAnswer(requestIdOf(event), NOT_A_FORK);
         waiting.add(event);
         return undefined;
       }
@@ -62,11 +63,11 @@ function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<
       return undefined;
     })
     .before(async ({ event }) => {
-      if (route.body === undefined) return decode(route, event);
+      if (route.body === undefined) return decode(route, event, waiting.has(event) ? WITHOUT_TOKEN : WITH_TOKEN);
       const file = route.body === "xml" ? await bodyFile(event) : signedBytes(event);
       if (!file.ok) return faultAnswer(requestIdOf(event), file.fault);
       files.set(event, file.value);
-      return decode({ method: "GET" }, event);
+      return decode({ method: "GET" }, event, WITH_TOKEN);
     })
     .use(jsonBodyParser<ApiEvent>({ disableContentTypeCheck: true }))
     .handler(async (event: ApiEvent) => {
@@ -81,24 +82,27 @@ function lambdaOf<R extends Route>(route: R, ports: () => AnyPorts, run: AnyRun<
     .onError(({ event, error }) => trouble(event, error, ports().log));
   return logged(route, ports, async (event, context) => {
     const given = await lambda(event, context);
-    return waiting.has(event) && given.statusCode < SERVER_FAULT ? faultAnswer(requestIdOf(event), NOT_A_FORK) : given;
+    const isTold = given.statusCode >= SERVER_FAULT || given.statusCode === TOO_LARGE;
+    return waiting.has(event) && !isTold ? faultAnswer(requestIdOf(event), NOT_A_FORK) : given;
   });
 }
 
 const SERVER_FAULT = 500;
+/** Whoever sends a body knows its size: that tells nobody anything. */
+const TOO_LARGE = 413;
 
 async function letIn(fork: ForkDoor, event: ApiEvent): Promise<Principal | undefined> {
   const run = runOf(event);
   if (run === undefined) return undefined;
   // The parser has put the body's value in the place of its text.
-  return fork({ run, body: event.body, requestId: requestIdOf(event), address: addressOf(event) });
+  return fork.admit({ run, body: event.body, requestId: requestIdOf(event), address: addressOf(event) });
 }
 
 const NO_FILE = new Uint8Array();
 
 /** Leaves JSON text for the parser. The request of a GET is its query: a body it brings means nothing. */
-async function decode(route: Pick<Route, "method">, event: ApiEvent): Promise<Answer | undefined> {
-  const text = route.method === "GET" ? ok("{}") : await bodyText(event);
+async function decode(route: Pick<Route, "method">, event: ApiEvent, limits: BodyLimits): Promise<Answer | undefined> {
+  const text = route.method === "GET" ? ok("{}") : await bodyText(event, limits);
   if (!text.ok) return faultAnswer(requestIdOf(event), text.fault);
   event.body = text.value;
   event.isBase64Encoded = false;

@@ -15,8 +15,12 @@ export type ForkAsks = {
   readonly address: string;
 };
 
-/** Undefined for whatever is not right. */
-export type ForkDoor = (asked: ForkAsks) => Promise<Principal | undefined>;
+export type ForkDoor = {
+  /** False: no code host is connected whose forks could come in, so that nobody's body is looked at. */
+  readonly isOpen: () => boolean;
+  /** Undefined for whatever is not right. */
+  readonly admit: (asked: ForkAsks) => Promise<Principal | undefined>;
+};
 
 /** One answer for everything, so that nobody learns by it what is linked here. */
 export const NOT_A_FORK: Fault<"UNAUTHENTICATED"> = {

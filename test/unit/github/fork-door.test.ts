@@ -25,7 +25,7 @@ beforeEach(async () => {
   const door = forkDoor(() => rig.app);
   asks = async (address, run, pr = { number: 1, sha: SHA }) => {
     const body = { repo: REPO, targetBranch: "main", pr };
-    return (await door({ run, body, requestId: "r", address })) !== undefined;
+    return (await door.admit({ run, body, requestId: "r", address })) !== undefined;
   };
 });
 afterEach(() => rig.stop());
@@ -71,7 +71,8 @@ test("whoever is wrong from a hundred addresses costs thirty questions", async (
 
 test("an address is that of whoever is connected, whatever they say it is", async () => {
   const addresses: string[] = [];
-  const fork = async ({ address }: { readonly address: string }) => void addresses.push(address);
+  const admit = async ({ address }: { readonly address: string }) => void addresses.push(address);
+  const fork = { isOpen: () => true, admit };
   const run = async () => ok({ prNumber: 1, prSha: "", impactedTargets: 0 });
   const handler = endpoint(routes["set-impacted-targets"], ports(), run, fork);
   const headers = { [RUN_HEADER]: "7", "x-forwarded-for": HONEST, forwarded: `for=${HONEST}` };
