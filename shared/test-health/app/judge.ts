@@ -55,13 +55,10 @@ export const verdictOn = (results: Results, rules: RepositorySettings["rules"], 
 /** Judges every test of the repository that has failed lately, or that is not healthy. Answers when to look again. */
 export async function judgeAll(app: HealthApp, repository: Repository): Promise<EpochMs | null> {
   const { health, clock, log } = app;
+  // The records first: an upload that comes in between has judged its tests by results that these must not lack.
+  const [settings, records] = await Promise.all([health.settings(repository), health.allTests(repository)]);
   const now = clock();
-  const settings = await health.settings(repository);
-  const until = later(now, 1);
-  const [records, results] = await Promise.all([
-    health.allTests(repository),
-    readResults(health, repository, epochMs(Math.max(0, now - HISTORY_MS)), until),
-  ]);
+  const results = await readResults(health, repository, epochMs(Math.max(0, now - HISTORY_MS)), later(now, 1));
   let next: EpochMs | undefined;
   for (const record of records) {
     const isQuiet = !results.failures.has(record.id) && statusOf(record) === "HEALTHY" && record.revisitAt === null;
@@ -70,8 +67,10 @@ export async function judgeAll(app: HealthApp, repository: Repository): Promise<
     next = earliest(next, verdict.revisitAt);
     if (!isNews(record, verdict)) continue;
     const make = (present: TestRecord): TestRecord | undefined => {
-      const again = present === record ? verdict : verdictOn(results, settings.rules, present, now);
-      return isNews(present, again) ? judged(present, again, now, null) : undefined;
+      if (present === record) return judged(record, verdict, now, null);
+      // Another upload may have judged it by results that came in later: the next look has them, too.
+      next = earliest(next, now);
+      return undefined;
     };
     const kept = await change(app, repository, record.id, make, undefined, record);
     if (verdict.status !== statusOf(record) && kept)

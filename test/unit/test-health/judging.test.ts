@@ -92,6 +92,39 @@ describe("the worker", () => {
     expect(await statuses()).toEqual(["HEALTHY"]);
   });
 
+  test("takes nothing back that an upload says while the tests are read", async () => {
+    await health.takes({ failed: ["t"], passed: ["u"] });
+    const { health: store } = health.app;
+    const slow: HealthStore = {
+      ...store,
+      allTests: async (of) => {
+        await flakes();
+        return store.allTests(of);
+      },
+    };
+    await judgeDue(health.with({ health: slow }).app);
+    expect(await statuses()).toEqual(["FLAKY"]);
+  });
+
+  test("takes nothing back that an upload says just before the worker writes, and looks again", async () => {
+    await flakes();
+    await judgeDue(health.app);
+    health.passes(8 * DAY_MS);
+    const { health: store } = health.app;
+    let puts = 0;
+    const late: HealthStore = {
+      ...store,
+      putTest: async (of, record) => {
+        if ((puts += 1) === 1)
+          for (const letter of ["c", "d"]) await health.takes({ retried: ["t"], passed: ["u"] }, { sha: sha(letter) });
+        return store.putTest(of, record);
+      },
+    };
+    await judgeDue(health.with({ health: late }).app);
+    expect([puts, await statuses()]).toEqual([1, ["FLAKY"]]);
+    expect((await health.app.health.due(health.now())).length).toBe(1);
+  });
+
   test("comes to the same verdict as the uploads did, in whatever order they came in", async () => {
     const runs = [
       { what: { failed: ["t"], passed: ["u"] }, sha: sha("a"), at: later(START, -5 * HOUR_MS) },
