@@ -21,6 +21,15 @@ const times = <T>(count: number, make: (at: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, at) => make(at));
 const pr = (number: number): Fields => ({ pr: { number } });
 
+/** Sends again what met too many other changes, as its answer says: how many meet is a matter of the machine's speed. */
+async function untilTaken(send: () => Promise<Called>): Promise<Called> {
+  for (;;) {
+    const answer = await send();
+    if (answer.status !== 503) return answer;
+    expect([errorOf(answer).code, answer.headers.get("retry-after")]).toEqual(["UNAVAILABLE", "1"]);
+  }
+}
+
 describe("many clients at once", () => {
   it("fifty that submit the same PR get the same entry, all with 200, and it lands once", async () => {
     const { repo, queue } = await service.queue();
@@ -39,7 +48,9 @@ describe("many clients at once", () => {
     repo.pullRequest(1, { files: { "a.txt": "1\n" } });
     await queue.submit(1);
     const wishes = times(20, (at) =>
-      queue.asks("/submitPullRequest", { ...pr(1), ...(at % 2 ? { priority: 7 } : { noBatch: true }) }),
+      untilTaken(() =>
+        queue.asks("/submitPullRequest", { ...pr(1), ...(at % 2 ? { priority: 7 } : { noBatch: true }) }),
+      ),
     );
     const answers = await Promise.all(wishes);
     expect(new Set(answers.map((one) => one.status))).toEqual(new Set([200]));
