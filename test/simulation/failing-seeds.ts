@@ -1,4 +1,4 @@
-/** Seeds that once broke a promise, and what was wrong then. They are run with every test. */
+/** Seeds that once broke a promise, and what was wrong then. `npm run test:slow` runs them. */
 export const FAILING_SEEDS: readonly { readonly seed: number; readonly hours: number; readonly was: string }[] = [
   { seed: 104, hours: 0.3, was: "a run that was closed before it was built was built afterwards, and stayed" },
   { seed: 127, hours: 0.3, was: "a queue read while somebody committed was marked as failing" },

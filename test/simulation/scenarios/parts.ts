@@ -15,12 +15,12 @@ async function said(part: number, parts: number): Promise<string> {
   return `${ran.stdout}\n${ran.stderr}`;
 }
 
-/** How many there are in these parts, how many of them ended as they should, and everything else that was said. */
+/** Who is staged in these parts, how many of them ended as they should, and everything else that was said. */
 export async function playParts(parts: number, ...played: readonly number[]) {
   const lines = (await Promise.all(played.map((part) => said(part, parts)))).join("\n").split("\n");
   const isKept = (line: string): boolean => line.startsWith("kept ");
   return {
-    staged: played.flatMap((part) => stagingsOf({ part: [part, parts] })).length,
+    staged: played.flatMap((part) => stagingsOf({ part: [part, parts] })),
     kept: lines.filter(isKept).length,
     rest: lines.filter((line) => !isKept(line) && line !== ""),
   };
