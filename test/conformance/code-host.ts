@@ -3,6 +3,7 @@
  * new, empty repository, and the few things that users of that host do to it.
  */
 import { afterEach, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { landingConformance } from "./landing.ts";
 import { commitSha, entryId, type RepoKey, runId, type RunId, type CommitSha } from "../../shared/kernel/ids.ts";
 import { epochMs } from "../../shared/kernel/time.ts";
@@ -400,13 +401,9 @@ const found = (facts: PullRequestFacts | "NOT_FOUND"): PullRequestFacts => {
   return facts;
 };
 
-/** The run's statuses once all have come; gives up after twenty seconds. */
-export async function ended(f: { host: CodeHost; repo: RepoKey }, run: RunId): Promise<RunStatuses> {
-  const until = Date.now() + 20_000;
-  for (;;) {
-    const statuses = await f.host.statuses(f.repo, run);
-    if (statuses.complete || statuses.broken !== null) return statuses;
-    if (Date.now() > until) throw new Error(`checks did not end: ${JSON.stringify(statuses)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
+/** The run's statuses once all have come. */
+export const ended = (f: { host: CodeHost; repo: RepoKey }, run: RunId): Promise<RunStatuses> =>
+  eventually(
+    () => f.host.statuses(f.repo, run),
+    ({ complete, broken }) => complete || broken !== null,
+  );

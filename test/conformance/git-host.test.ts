@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createGitHost } from "../../shared/code-host/git/host.ts";
+import { createLauncher } from "../../shared/code-host/git/launcher.ts";
 import { readPull, writePull } from "../../shared/code-host/git/pulls.ts";
 import { findSandbox } from "../../shared/code-host/git/sandbox.ts";
 import { orgSlug, runId } from "../../shared/kernel/ids.ts";
@@ -8,6 +9,9 @@ import { silentLog } from "../../shared/kernel/log.ts";
 import { systemClock } from "../../shared/kernel/time.ts";
 import { aFolder, aRepository, config } from "../support/git-repository.ts";
 import { codeHostConformance, ended, type HostFixture } from "./code-host.ts";
+
+/** Of the worker: it ends with it. */
+const launcher = createLauncher();
 
 const COMMANDS = {
   pass: "true",
@@ -29,6 +33,7 @@ codeHostConformance("the git host", async (): Promise<HostFixture> => {
     log: silentLog,
     clock: systemClock,
     sandbox: await findSandbox({ hide: [], log: silentLog }),
+    launch: launcher.launch,
   });
   const pull = async (prNumber: number, change: object): Promise<void> =>
     writePull(origin.dir, prNumber, { ...(await readPull(origin.dir, prNumber)), ...change });

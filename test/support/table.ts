@@ -52,7 +52,8 @@ let shared: Promise<TestTable> | undefined;
  * nobody's to stop or to kill.
  */
 export const sharedTable = async (): Promise<Tables> => {
-  shared ??= startTable();
+  // On a file: the records of all files' streams add up, and only there are they numbered without reading them all.
+  shared ??= startTable({ onFile: true });
   const { another, endpoint } = await shared;
   return { another, endpoint };
 };

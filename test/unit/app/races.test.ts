@@ -6,12 +6,12 @@ import { advanceOrDegrade } from "../../../shared/queue/app/advance.ts";
 import { createQueue } from "../../../shared/queue/app/queues.ts";
 import { openTable } from "../../../shared/table/client.ts";
 import { queueStore } from "../../../shared/table/queue-store.ts";
-import { startTable } from "../../support/table.ts";
+import { sharedTable } from "../../support/table.ts";
 import { aKey, aQueueIn } from "../table/fixture.ts";
 import { anApp } from "./fixture.ts";
 
 test("a queue whose creation met another write is made, and not refused as existing", async () => {
-  const table = await startTable();
+  const table = await (await sharedTable()).another();
   const queues = queueStore(table);
   let attempts = 0;
   const create: typeof queues.create = async (...args) => ((attempts += 1) === 1 ? "CONFLICT" : queues.create(...args));
@@ -19,11 +19,10 @@ test("a queue whose creation met another write is made, and not refused as exist
   const asked = { key: aKey(), repo: aKey().repo, patch: {}, state: undefined, by: "ann" };
   expect(await createQueue(app, asked, () => undefined)).toMatchObject({ ok: true });
   expect(await createQueue(app, asked, () => undefined)).toMatchObject({ fault: { code: "QUEUE_ALREADY_EXISTS" } });
-  await table.stop();
 });
 
 test("a queue that changed while it was read is read again, and not marked as failing", async () => {
-  const table = await startTable();
+  const table = await (await sharedTable()).another();
   const { queues, key } = await aQueueIn(table);
   await queues.tell(key, { type: "wake" });
   let reads = 0;
@@ -40,7 +39,6 @@ test("a queue that changed while it was read is read again, and not marked as fa
   await advanceOrDegrade(app, key);
   expect((await queues.load(key))?.degraded).toBeNull();
   expect((await queues.load(key))?.inbox).toEqual([]);
-  await table.stop();
 });
 
 test("a lone write that meets a transaction is an outage of a moment, and no fault of ours", async () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, type TestContext } from "vitest";
 import { LOG_BYTES_MAX } from "../../../shared/code-host/git/log-file.ts";
 import { findSandbox, NO_SANDBOX } from "../../../shared/code-host/git/sandbox.ts";
 import { runId } from "../../../shared/kernel/ids.ts";
@@ -35,13 +35,16 @@ const alive = (pid: number): boolean => {
 };
 
 const confined = await findSandbox({ hide: [], log: silentLog });
-if (!confined.confined) console.warn("bwrap does not work here: what only a sandbox can do is not tested");
+
+/** What needs a sandbox says in the closing lines of the run that there is none. */
+const needs = (context: TestContext, possible: boolean): void => context.skip(!possible, "bwrap does not work here");
 
 describe.each([
   ["in a sandbox", confined, confined.confined],
   ["unconfined", NO_SANDBOX, true],
 ] as const)("a check %s", (_, sandbox, possible) => {
-  test.skipIf(!possible)("succeeds or fails by its exit status, and its log holds both outputs in order", async () => {
+  test("succeeds or fails by its exit status, and its log holds both outputs in order", async (context) => {
+    needs(context, possible);
     const { ended, log } = await aRun({ good: "echo one; echo two >&2; echo three", bad: "exit 3" }, { sandbox });
     expect((await ended("r")).statuses).toMatchObject([
       { context: "good", state: "SUCCESS", description: "exit status 0" },
@@ -50,7 +53,8 @@ describe.each([
     expect(await log("r", "good")).toBe("one\ntwo\nthree\n");
   });
 
-  test.skipIf(!possible)("runs in a git worktree of the tested branch, and cannot change the repository", async () => {
+  test("runs in a git worktree of the tested branch, and cannot change the repository", async (context) => {
+    needs(context, possible);
     const command =
       "git status --short --branch; git log --format=%s; git tag x && git commit -q --allow-empty -m x; cat a";
     const { ended, log, repo, base } = await aRun({ git: command }, { sandbox });
@@ -62,7 +66,8 @@ describe.each([
     expect(repo.sha("mainline/pr-1/r")).toBe(base);
   });
 
-  test.skipIf(!possible)("sees nothing of the server's environment", async () => {
+  test("sees nothing of the server's environment", async (context) => {
+    needs(context, possible);
     process.env["MAINLINE_TEST_SECRET"] = "a secret of the server";
     const { ended, log, base } = await aRun({ env: "env -0 | sort -z | tr '\\0' '\\n'" }, { sandbox });
     await ended("r");
@@ -92,60 +97,61 @@ describe.each([
     expect(variables.get("MAINLINE_RUN")).toBe("r");
   });
 
-  test.skipIf(!possible)(
-    "that writes without end has a log with its beginning and its end, and no more than a mebibyte",
-    async () => {
-      const command = "echo begin; head -c 300M /dev/zero | tr '\\0' 'x'; echo; echo end";
-      const { ended } = await aRun({ loud: command }, { sandbox });
-      const [status] = (await ended("r")).statuses;
-      const path = fileURLToPath(status?.url ?? "");
-      expect(status?.state).toBe("SUCCESS");
-      expect(statSync(path).size).toBeLessThanOrEqual(LOG_BYTES_MAX);
-      const text = readFileSync(path, "utf8");
-      expect(text).toMatch(/^begin\nx+\n… \d+ bytes left out …\nx+\nend\n$/u);
-      expect(process.memoryUsage().arrayBuffers).toBeLessThan(100 * 1024 * 1024);
-    },
-  );
+  test("that writes without end has a log with its beginning and its end, and no more than a mebibyte", async (context) => {
+    needs(context, possible);
+    const before = process.memoryUsage().arrayBuffers;
+    const command = "echo begin; head -c 300M /dev/zero | tr '\\0' 'x'; echo; echo end";
+    const { ended } = await aRun({ loud: command }, { sandbox });
+    const [status] = (await ended("r")).statuses;
+    const path = fileURLToPath(status?.url ?? "");
+    expect(status?.state).toBe("SUCCESS");
+    expect(statSync(path).size).toBeLessThanOrEqual(LOG_BYTES_MAX);
+    const text = readFileSync(path, "utf8");
+    expect(text).toMatch(/^begin\nx+\n… \d+ bytes left out …\nx+\nend\n$/u);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024);
+  });
 
-  test.skipIf(!possible)(
-    "that never ends is ended by closing, with its children and theirs, whatever they ignore",
-    async () => {
-      const mark = 31_000 + (process.pid % 1_000) + (sandbox.confined ? 0.5 : 0);
-      const command = `trap '' TERM INT HUP; (trap '' TERM; setsid sleep ${mark} & sleep ${mark} & sleep ${mark}) & sleep ${mark}`;
-      const { host, repo, request, work, statusesOf } = await aRun({ endless: command }, { sandbox });
-      const sleepers = (): number[] =>
-        readdirSync("/proc")
-          .filter((name) => /^\d+$/u.test(name))
-          .map(Number)
-          .filter((pid) => commandOf(pid) === `sleep\0${mark}\0`);
-      const pids = await eventually(() => (sleepers().length === 4 ? sleepers() : undefined));
-      expect(await statusesOf("r")).toMatchObject({ complete: false, statuses: [{ state: "PENDING" }] });
-      await host.closeRun(repo.key, request.run, request.branch);
-      expect(pids.filter(alive)).toEqual([]);
-      expect(sleepers().filter(alive)).toEqual([]);
-      expect(readdirSync(join(work, "runs", "r")).toSorted()).toEqual(["endless.1.log", "job.json"]);
-    },
-  );
+  test("that never ends is ended by closing, with its children and theirs, whatever they ignore", async (context) => {
+    needs(context, possible);
+    const mark = 31_000 + (process.pid % 1_000) + (sandbox.confined ? 0.5 : 0);
+    const command = `trap '' TERM INT HUP; (trap '' TERM; setsid sleep ${mark} & sleep ${mark} & sleep ${mark}) & sleep ${mark}`;
+    const { host, repo, request, work, statusesOf } = await aRun({ endless: command }, { sandbox });
+    const sleepers = (): number[] =>
+      readdirSync("/proc")
+        .filter((name) => /^\d+$/u.test(name))
+        .map(Number)
+        .filter((pid) => commandOf(pid) === `sleep\0${mark}\0`);
+    const pids = await eventually(() => (sleepers().length === 4 ? sleepers() : undefined));
+    expect(await statusesOf("r")).toMatchObject({ complete: false, statuses: [{ state: "PENDING" }] });
+    await host.closeRun(repo.key, request.run, request.branch);
+    expect(pids.filter(alive)).toEqual([]);
+    expect(sleepers().filter(alive)).toEqual([]);
+    expect(readdirSync(join(work, "runs", "r")).toSorted()).toEqual(["endless.1.log", "job.json"]);
+  });
 
-  test.skipIf(!possible)("that leaves something in the background ends when it ends, and takes it along", async () => {
+  test("that leaves something in the background ends when it ends, and takes it along", async (context) => {
+    needs(context, possible);
     const { ended, log } = await aRun({ leaver: "sleep 1000 & echo $!; exit 4" }, { sandbox });
     expect((await ended("r")).statuses).toMatchObject([{ description: "exit status 4" }]);
     if (!sandbox.confined) expect(alive(Number((await log("r", "leaver")).trim()))).toBe(false);
   });
 
-  test.skipIf(!possible)("may kill its own process group, as scripts do at their end", async () => {
+  test("may kill its own process group, as scripts do at their end", async (context) => {
+    needs(context, possible);
     const { ended, log } = await aRun({ group: "trap 'kill 0' EXIT; sleep 1000 & echo said" }, { sandbox });
     expect((await ended("r")).statuses[0]?.description).toMatch(/^exit status \d+$/u);
     expect(await log("r", "group")).toContain("said");
   });
 
-  test.skipIf(!possible)("may take away rights from its own files", async () => {
+  test("may take away rights from its own files", async (context) => {
+    needs(context, possible);
     const { ended, work } = await aRun({ rights: "mkdir -p d/e; touch d/e/f; chmod 000 d/e d" }, { sandbox });
     expect((await ended("r")).statuses[0]?.state).toBe("SUCCESS");
     await eventually(() => (readdirSync(join(work, "runs", "r")).length === 2 ? true : undefined));
   });
 
-  test.skipIf(!possible)("may open /dev/stdout and /dev/stderr by name", async () => {
+  test("may open /dev/stdout and /dev/stderr by name", async (context) => {
+    needs(context, possible);
     const { ended, log } = await aRun({ dev: "echo one > /dev/stdout; echo two > /dev/stderr" }, { sandbox });
     expect((await ended("r")).statuses[0]?.state).toBe("SUCCESS");
     expect(await log("r", "dev")).toBe("one\ntwo\n");
@@ -161,38 +167,36 @@ const commandOf = (pid: number): string => {
 };
 
 describe("a sandbox", () => {
-  test.skipIf(!confined.confined)(
-    "hides the service's data, the repositories and credentials, and lets nothing else be written",
-    async () => {
-      const made = await aGitHost();
-      const sandbox = await findSandbox({ hide: [made.data], log: silentLog });
-      await made.dispose();
-      const { ended, log, data } = await aRun(
-        {
-          look: [
-            `cat ${made.data}/admin-token`,
-            "find / -xdev -maxdepth 4 -name admin-token -print 2>/dev/null",
-            `find ${tmpdir()} / -maxdepth 6 \\( -path /proc -o -path /sys -o -path /usr \\) -prune -o -name HEAD -path '*app.git*' -print 2>/dev/null`,
-            `ls ${made.data} ${made.data}/repositories/acme/app.git`,
-            "cat ~/.npmrc",
-            "touch /etc/mainline-was-here /usr/mainline-was-here 2>/dev/null && echo written",
-            `touch ${made.data}/x 2>/dev/null; cat /proc/*/environ | tr '\\0' '\\n' | grep -c VITEST`,
-            "echo done",
-          ].join("; "),
-        },
-        { sandbox, data: made.data },
-      );
-      await ended("r");
-      const text = await log("r", "look");
-      expect(text).toContain("No such file");
-      expect(text).not.toContain("the-admin-token");
-      expect(text).not.toContain("admin-token\n/");
-      expect(text).not.toContain("written");
-      expect(text).toMatch(/\n0\ndone\n$/u);
-      expect(text).not.toContain("/HEAD");
-      expect(readdirSync(data)).not.toContain("x");
-    },
-  );
+  test("hides the service's data, the repositories and credentials, and lets nothing else be written", async (context) => {
+    needs(context, confined.confined);
+    const made = await aGitHost();
+    const sandbox = await findSandbox({ hide: [made.data], log: silentLog });
+    await made.dispose();
+    const { ended, log, data } = await aRun(
+      {
+        look: [
+          `cat ${made.data}/admin-token`,
+          "find / -xdev -maxdepth 4 -name admin-token -print 2>/dev/null",
+          `find ${tmpdir()} / -maxdepth 6 \\( -path /proc -o -path /sys -o -path /usr \\) -prune -o -name HEAD -path '*app.git*' -print 2>/dev/null`,
+          `ls ${made.data} ${made.data}/repositories/acme/app.git`,
+          "cat ~/.npmrc",
+          "touch /etc/mainline-was-here /usr/mainline-was-here 2>/dev/null && echo written",
+          `touch ${made.data}/x 2>/dev/null; cat /proc/*/environ | tr '\\0' '\\n' | grep -c VITEST`,
+          "echo done",
+        ].join("; "),
+      },
+      { sandbox, data: made.data },
+    );
+    await ended("r");
+    const text = await log("r", "look");
+    expect(text).toContain("No such file");
+    expect(text).not.toContain("the-admin-token");
+    expect(text).not.toContain("admin-token\n/");
+    expect(text).not.toContain("written");
+    expect(text).toMatch(/\n0\ndone\n$/u);
+    expect(text).not.toContain("/HEAD");
+    expect(readdirSync(data)).not.toContain("x");
+  });
 
   test("that does not work here is said once, and checks run all the same", async () => {
     const path = process.env["PATH"];

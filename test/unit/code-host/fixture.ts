@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createGitHost, type GitHost } from "../../../shared/code-host/git/host.ts";
+import { createLauncher } from "../../../shared/code-host/git/launcher.ts";
 import { NO_SANDBOX, type Sandbox } from "../../../shared/code-host/git/sandbox.ts";
 import type { BuildRequest, Built, HostNews, LandRequest, RunStatuses } from "../../../shared/code-host/port.ts";
 import { type CommitSha, entryId, orgSlug, runId } from "../../../shared/kernel/ids.ts";
@@ -11,6 +12,7 @@ import type { Log } from "../../../shared/kernel/log.ts";
 import { silentLog } from "../../../shared/kernel/log.ts";
 import { epochMs, systemClock } from "../../../shared/kernel/time.ts";
 import type { Change } from "../../../shared/queue/engine/types.ts";
+import { eventually as untilIt } from "../../support/eventually.ts";
 import { aFolder, aRepository, type TestRepository } from "../../support/git-repository.ts";
 
 export type Fixture = {
@@ -33,6 +35,9 @@ export type FixtureOptions = {
   readonly news?: Partial<HostNews>;
   readonly data?: string;
 };
+
+/** Of the worker: it ends with it. */
+const launcher = createLauncher();
 
 export async function aGitHost(options: FixtureOptions = {}): Promise<Fixture> {
   const data = options.data ?? aFolder();
@@ -58,6 +63,8 @@ export async function aGitHost(options: FixtureOptions = {}): Promise<Fixture> {
     log: options.log ?? silentLog,
     clock: systemClock,
     sandbox: options.sandbox ?? NO_SANDBOX,
+    // As the server does.
+    launch: launcher.launch,
     ...(options.checksAtOnce === undefined ? {} : { checksAtOnce: options.checksAtOnce }),
   });
   const statusesOf = (run: string): Promise<RunStatuses> => host.statuses(repo.key, runId(run));
@@ -69,7 +76,11 @@ export async function aGitHost(options: FixtureOptions = {}): Promise<Fixture> {
     host,
     moved,
     statusesOf,
-    ended: (run) => eventually(async () => ((await statusesOf(run)).complete ? statusesOf(run) : undefined)),
+    ended: (run) =>
+      untilIt(
+        () => statusesOf(run),
+        ({ complete }) => complete,
+      ),
     log: async (run, context) => {
       const status = (await statusesOf(run)).statuses.find((each) => each.context === context);
       return readFile(fileURLToPath(status?.url ?? ""), "utf8");
@@ -81,14 +92,11 @@ export async function aGitHost(options: FixtureOptions = {}): Promise<Fixture> {
   };
 }
 
-/** Asks until there is an answer; gives up after twenty seconds. */
+/** Asks until there is an answer. */
 export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  for (const until = Date.now() + 20_000; Date.now() < until; ) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error("it did not happen within twenty seconds");
+  const answer = await untilIt(ask, (value) => value !== undefined);
+  if (answer === undefined) throw new Error("unreachable");
+  return answer;
 }
 
 export const aChange = (prNumber: number, headSha: CommitSha, more: Partial<Change> = {}): Change => ({

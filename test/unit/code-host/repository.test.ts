@@ -6,7 +6,7 @@ import { isBranchName } from "../../../shared/code-host/git/names.ts";
 import { HostUnavailable } from "../../../shared/code-host/port.ts";
 import { repoKey, runId } from "../../../shared/kernel/ids.ts";
 import { aRepository, config } from "../../support/git-repository.ts";
-import { aBuild, aChange, aGitHost, aLanding, built, type Fixture } from "./fixture.ts";
+import { aBuild, aChange, aGitHost, aLanding, built, eventually, type Fixture } from "./fixture.ts";
 
 let f: Fixture;
 beforeEach(async () => {
@@ -283,10 +283,10 @@ describe("the watch", () => {
     f.repo.commit("main", { files: { a: "a" } });
     f.host.watch();
     f.host.watch();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await eventually(() => (f.moved.branches.length > 0 ? true : undefined));
     expect(f.moved.branches).toEqual(["main"]);
     f.repo.commit("next", { files: { a: "a" } });
-    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    await eventually(() => (f.moved.branches.length > 1 ? true : undefined));
     expect(f.moved.branches).toEqual(["main", "next"]);
     await f.host.stop();
     f.repo.commit("last", { files: { a: "a" } });

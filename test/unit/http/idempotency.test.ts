@@ -55,12 +55,14 @@ describe("the same key and body", () => {
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
+    const entered = Promise.withResolvers<void>();
     const { send } = counted(async () => {
+      entered.resolve();
       await gate;
       return ok(reply);
     });
     const first = send("k");
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await entered.promise;
     const second = await send("k");
     expect(errorOf(second)).toMatchObject({ status: 409, code: "IDEMPOTENCY_IN_PROGRESS" });
     expect(second.headers["retry-after"]).toBe("1");

@@ -64,11 +64,10 @@ describe("a glob", () => {
   });
 
   test("costs no more than its length times the text's, whatever both hold", () => {
-    const began = Date.now();
-    expect(matches(`${"*-".repeat(50)}x`, "-".repeat(4_000))).toBe(false);
-    expect(matches(`${"**/a/".repeat(50)}b`, "a/".repeat(2_000))).toBe(false);
-    expect(matches(`**/${"*a".repeat(40)}`, `${"a".repeat(200)}b/`.repeat(20))).toBe(false);
-    expect(Date.now() - began).toBeLessThan(1_000);
+    // What looks at the text once for each of its own letters would not end.
+    expect(matches(`${"*-".repeat(50)}x`, "-".repeat(400_000))).toBe(false);
+    expect(matches(`${"**/a/".repeat(50)}b`, "a/".repeat(200_000))).toBe(false);
+    expect(matches(`**/${"*a".repeat(40)}`, `${"a".repeat(20_000)}b/`.repeat(20))).toBe(false);
   });
 });
 

@@ -1,16 +1,16 @@
 import { PutCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { orgSlug } from "../../../shared/kernel/ids.ts";
 import type { Receipt } from "../../../shared/kernel/receipt.ts";
 import { DAY_MS, epochMs, later } from "../../../shared/kernel/time.ts";
+import type { Table } from "../../../shared/table/client.ts";
 import { type Begun, CLAIM_MS, idempotencyStore, recordAnswer } from "../../../shared/table/idempotency.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable } from "../../support/table.ts";
 
-let table: TestTable;
+let table: Table;
 beforeAll(async () => {
-  table = await startTable();
+  table = await (await sharedTable()).another();
 });
-afterAll(() => table.stop());
 
 const now = epochMs(1_000_000);
 let used = 0;

@@ -1,9 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startSchedules } from "../../../infra/local/schedules.ts";
 import { silentLog } from "../../../shared/kernel/log.ts";
 
 const EVERY_SECOND = "* * * * * *";
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.parse("2026-03-27T12:00:00.500Z") });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe("a schedule", () => {
   it("runs at the start and again, also after a failure", async () => {
@@ -14,12 +20,11 @@ describe("a schedule", () => {
     };
     const schedules = startSchedules([{ name: "sweep", cron: EVERY_SECOND, run, atStart: true }], silentLog);
     expect(runs).toBe(1);
-    await sleep(2_200);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(runs).toBe(3);
     await schedules.stop();
-    expect(runs).toBeGreaterThanOrEqual(2);
-    const ended = runs;
-    await sleep(1_200);
-    expect(runs).toBe(ended);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(runs).toBe(3);
   });
 
   it("is not joined by another run of itself, and its run ends before the stop does", async () => {
@@ -30,13 +35,13 @@ describe("a schedule", () => {
       return release.promise;
     };
     const schedules = startSchedules([{ name: "sweep", cron: EVERY_SECOND, run, atStart: true }], silentLog);
-    await sleep(1_500);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(runs).toBe(1);
     let stopped = false;
     const stopping = schedules.stop().then(() => {
       stopped = true;
     });
-    await sleep(50);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(stopped).toBe(false);
     release.resolve();
     await stopping;

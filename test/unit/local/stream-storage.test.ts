@@ -1,4 +1,4 @@
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchWriteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
@@ -22,6 +22,13 @@ afterAll(async () => {
 
 const write = (sk: string) =>
   opened.table.client.send(new PutCommand({ TableName: opened.table.name, Item: { pk: "p", sk } }));
+
+const writeSome = (first: number, count: number) => {
+  const requests = Array.from({ length: count }, (_, at) => ({
+    PutRequest: { Item: { pk: "p", sk: `old-${first + at}` } },
+  }));
+  return opened.table.client.send(new BatchWriteCommand({ RequestItems: { [opened.table.name]: requests } }));
+};
 
 function inDatabase<T>(work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(databasePath(data), { timeout: 5_000 });
@@ -48,7 +55,7 @@ describe("the stream's storage", () => {
   });
 
   it("drops what is a day old while the table is written to, keeps the newest, and numbers on", async () => {
-    for (let at = 0; at < 1_200; at += 1) await write(`old-${at}`);
+    for (let first = 0; first < 1_200; first += 25) await writeSome(first, 25);
     const newest = inDatabase((database) => {
       database.exec("UPDATE _stream_records SET created_at = created_at - 90000");
       return numberOf(database, "SELECT MAX(CAST(sequence_number AS INTEGER)) AS n FROM _stream_records");

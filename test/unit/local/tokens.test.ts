@@ -1,17 +1,16 @@
 import { PutCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { orgSlug } from "../../../shared/kernel/ids.ts";
 import { epochMs } from "../../../shared/kernel/time.ts";
 import { findOrganization } from "../../../shared/table/organizations.ts";
 import { keys } from "../../../shared/table/keys.ts";
 import { isLive, type NewToken, tokenStore } from "../../../shared/table/tokens.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 
-let table: TestTable;
+let table: Tables;
 beforeAll(async () => {
-  table = await startTable();
+  table = await sharedTable();
 });
-afterAll(() => table.stop());
 
 const acme = orgSlug("acme");
 const aToken = (tokenId: string, more: Partial<NewToken> = {}): NewToken => ({

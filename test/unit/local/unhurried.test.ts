@@ -58,11 +58,9 @@ test("beyond so many that take long, one is waited for", async () => {
 });
 
 test("one that breaks after a while breaks nothing else", async () => {
-  const broken = async (): Promise<never> => {
-    await sleep(40);
-    throw new Error("the table is away");
-  };
-  const { handler, ended } = unhurried(broken, { ms: 10, most: 1, nudge: () => {} });
+  const broken = Promise.withResolvers<never>();
+  const { handler, ended } = unhurried(() => broken.promise, { ms: 10, most: 1, nudge: () => {} });
   await expect(handler({ Records: [] }, lambdaContext("run-effects", "1", 1_000))).resolves.toBeUndefined();
+  broken.reject(new Error("the table is away"));
   await expect(ended()).resolves.toBeUndefined();
 });

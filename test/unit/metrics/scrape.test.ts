@@ -1,6 +1,6 @@
 /** Metrics through the real table: what requests and the loop write is what get-merge-queue-metrics counts. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { entryId, orgSlug, type QueueKey } from "../../../shared/kernel/ids.ts";
 import { type EpochMs, epochMs, HOUR_MS, MINUTE_MS } from "../../../shared/kernel/time.ts";
 import { metricsText } from "../../../shared/metrics/write.ts";
@@ -13,19 +13,18 @@ import type { Entry, NewEntry } from "../../../shared/queue/engine/types.ts";
 import { silentLog } from "../../../shared/kernel/log.ts";
 import { resolveSettings } from "../../../shared/schemas/queue-settings.ts";
 import { queueStore } from "../../../shared/table/queue-store.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { noWaiting } from "../../support/waiting.ts";
 import { aKey, aRecord, NOW } from "../table/fixture.ts";
 import { sample, samplesOf } from "./fixture.ts";
 
-let running: TestTable;
+let running: Tables;
 let queues: QueueStore;
 let now: EpochMs = NOW;
 
 beforeAll(async () => {
-  running = await startTable();
+  running = await sharedTable();
 });
-afterAll(() => running.stop());
 beforeEach(async () => {
   queues = queueStore(await running.another());
   now = NOW;

@@ -1,18 +1,18 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { orgSlug, type QueueKey } from "../../../shared/kernel/ids.ts";
 import { epochMs } from "../../../shared/kernel/time.ts";
 import { claimant } from "../../../shared/table/claimant.ts";
+import type { Table } from "../../../shared/table/client.ts";
 import { idempotencyStore } from "../../../shared/table/idempotency.ts";
 import { keys } from "../../../shared/table/keys.ts";
 import { outboxStore } from "../../../shared/table/outbox.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable } from "../../support/table.ts";
 
-let table: TestTable;
+let table: Table;
 beforeAll(async () => {
-  table = await startTable();
+  table = await (await sharedTable()).another();
 });
-afterAll(() => table.stop());
 
 const NOW = epochMs(1_700_000_000_000);
 const key: QueueKey = {

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { later } from "../../../shared/kernel/time.ts";
 import { orgSlug } from "../../../shared/kernel/ids.ts";
 import { foldQueue } from "../../../shared/queue/app/fold-queue.ts";
 import type { LoadedQueue, QueueStore } from "../../../shared/queue/app/ports.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aKey, aQueueIn, aSubmission, NOW } from "./fixture.ts";
 
-let table: TestTable;
+let table: Tables;
 beforeAll(async () => {
-  table = await startTable();
+  table = await sharedTable();
 });
-afterAll(() => table.stop());
 
 const present = async (queues: QueueStore, key = aKey()): Promise<LoadedQueue> => {
   const queue = await queues.load(key);

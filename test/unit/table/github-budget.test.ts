@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Budget } from "../../../shared/code-host/github/port.ts";
 import { epochMs, HOUR_MS, later, MINUTE_MS, SECOND_MS } from "../../../shared/kernel/time.ts";
 import { githubBudgets } from "../../../shared/table/github-budget.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 
 const NOW = epochMs(500_000 * HOUR_MS + 7 * MINUTE_MS);
 const CAPS = { points: 100, contentOfMinute: 2, contentOfHour: 3 };
 const MERGE = { points: 5, content: 1 };
 
-let tables: TestTable;
+let tables: Tables;
 let budget: Budget;
 let another: Budget;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 beforeEach(async () => {
   const table = await tables.another();
   [budget, another] = [githubBudgets(table, "github.com")(1), githubBudgets(table, "github.com")(1)];

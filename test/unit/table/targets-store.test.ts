@@ -1,5 +1,5 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { commitSha, orgSlug } from "../../../shared/kernel/ids.ts";
 import type {
   BlobStore,
@@ -12,21 +12,20 @@ import type { Table } from "../../../shared/table/client.ts";
 import { keys } from "../../../shared/table/keys.ts";
 import { digestOf, hashesOf } from "../../../shared/table/target-hashes.ts";
 import { targetsStore } from "../../../shared/table/targets-store.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aKey } from "./fixture.ts";
 
 const { org, repo } = aKey();
 const SHA = commitSha("a".repeat(40));
 
-let running: TestTable;
+let running: Tables;
 let table: Table;
 /** In memory, counting; `isAway` makes it fail. */
 let blobs: BlobStore & { readonly held: Map<string, Uint8Array>; reads: number; isAway: boolean };
 let store: TargetsStore;
 beforeAll(async () => {
-  running = await startTable();
+  running = await sharedTable();
 });
-afterAll(() => running.stop());
 beforeEach(async () => {
   table = await running.another();
   const held = new Map<string, Uint8Array>();

@@ -1,17 +1,16 @@
 /** Whether a failed run is forgiven: by what its checks reported, on a real table. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { MINUTE_MS } from "../../../shared/kernel/time.ts";
 import { forgivenOf } from "../../../shared/test-health/app/forgive.ts";
 import { setQuarantine } from "../../../shared/test-health/app/tests.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { type Outcomes, type TestHealth, testHealth } from "./store-fixture.ts";
 
-let running: TestTable;
+let running: Tables;
 let health: TestHealth;
 beforeAll(async () => {
-  running = await startTable();
+  running = await sharedTable();
 });
-afterAll(() => running.stop());
 
 const GOOD = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
 

@@ -1,5 +1,5 @@
 /** Failures by day and hour, the list of uploads, records that two write, and when a repository is due. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { orgSlug } from "../../../shared/kernel/ids.ts";
 import { DAY_MS, type EpochMs, epochMs, HOUR_MS, later } from "../../../shared/kernel/time.ts";
 import { Unavailable } from "../../../shared/kernel/unavailable.ts";
@@ -11,19 +11,18 @@ import { noWaiting } from "../../support/waiting.ts";
 import type { Failure, HealthStore, TestRecord, UploadEntry } from "../../../shared/test-health/app/ports.ts";
 import { DEFAULT_SETTINGS } from "../../../shared/test-health/app/settings.ts";
 import { newRecord } from "../../../shared/test-health/app/upload.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRepositoryOf, NOON } from "./store-fixture.ts";
 
 const of = aRepositoryOf();
 const MIDNIGHT = epochMs(NOON - 12 * HOUR_MS);
 
-let running: TestTable;
+let running: Tables;
 let table: Table;
 let health: HealthStore;
 beforeAll(async () => {
-  running = await startTable();
+  running = await sharedTable();
 });
-afterAll(() => running.stop());
 beforeEach(async () => {
   table = await running.another();
   health = healthStore(table, () => NOON);

@@ -1,21 +1,20 @@
 /** What becomes of tests as uploads come in and as time passes, and lists that stay while it does. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DAY_MS, HOUR_MS, later, MINUTE_MS } from "../../../shared/kernel/time.ts";
 import type { Table } from "../../../shared/table/client.ts";
 import { judgeDue } from "../../../shared/test-health/app/judge.ts";
 import { listFailing, listUnhealthy } from "../../../shared/test-health/app/lists.ts";
 import type { HealthStore } from "../../../shared/test-health/app/ports.ts";
 import { testDetails } from "../../../shared/test-health/app/tests.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRepositoryOf, type TestHealth, testHealth } from "./store-fixture.ts";
 
-let running: TestTable;
+let running: Tables;
 let table: Table;
 let health: TestHealth;
 beforeAll(async () => {
-  running = await startTable();
+  running = await sharedTable();
 });
-afterAll(() => running.stop());
 beforeEach(async () => {
   table = await running.another();
   health = testHealth(table);

@@ -1,19 +1,18 @@
 /** A file counts once, whoever sends it how often, and whatever ended in between. */
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HOUR_MS, later } from "../../../shared/kernel/time.ts";
 import type { Table } from "../../../shared/table/client.ts";
 import { healthStore } from "../../../shared/table/health-store.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { dyingAfter, fresh, Killed, type Outcomes, type TestHealth, testHealth } from "./store-fixture.ts";
 
-let running: TestTable;
+let running: Tables;
 let table: Table;
 let health: TestHealth;
 beforeAll(async () => {
-  running = await startTable();
+  running = await sharedTable();
 });
-afterAll(() => running.stop());
 beforeEach(async () => {
   table = await running.another();
   health = testHealth(table);

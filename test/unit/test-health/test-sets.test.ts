@@ -2,22 +2,21 @@
 import { randomUUID } from "node:crypto";
 import { DeleteCommand, GetCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Table } from "../../../shared/table/client.ts";
 import { keys } from "../../../shared/table/keys.ts";
 import { testSets } from "../../../shared/table/test-sets.ts";
 import { RETENTION_DAYS } from "../../../shared/test-health/app/ports.ts";
-import { startTable, type TestTable } from "../../support/table.ts";
+import { sharedTable, type Tables } from "../../support/table.ts";
 import { aRepositoryOf, days, NOON } from "./store-fixture.ts";
 
-let running: TestTable;
+let running: Tables;
 let table: Table;
 let now: number;
 const of = aRepositoryOf();
 beforeAll(async () => {
-  running = await startTable();
+  running = await sharedTable();
 });
-afterAll(() => running.stop());
 beforeEach(async () => {
   table = await running.another();
   now = NOON;

@@ -77,12 +77,11 @@ describe("a command", () => {
     );
   });
 
+  // What looks at the text more than a few times would not end.
   test("is found in a megabyte at once", () => {
-    const began = performance.now();
     for (const filler of ["x", " ", "\n", "--priority=", "\u{1F600}"]) {
-      readCommand(`/merge ${filler.repeat(1_000_000)}`);
-      readCommand(filler.repeat(1_000_000));
+      expect(readCommand(`/merge ${filler.repeat(1_000_000)}`)).toBeDefined();
+      expect(readCommand(filler.repeat(1_000_000))).toBeUndefined();
     }
-    expect(performance.now() - began).toBeLessThan(500);
   });
 });
