@@ -15,6 +15,7 @@ import { writeGitHubApp } from "../../infra/local/github-app.ts";
 import { queue as queueShape } from "../../shared/schemas/queue.ts";
 import { repoKey } from "../../shared/kernel/ids.ts";
 import { eventually } from "./eventually.ts";
+import { type Poll, pollBy } from "./poll.ts";
 import { aFolder } from "./git-repository.ts";
 import { LIMITLESS } from "./github/http/limits.ts";
 import { type GitHubTwin, startGitHubTwin } from "./github/twin.ts";
@@ -36,6 +37,8 @@ export type OnGitHub = Place & {
   readonly twin: GitHubTwin;
   readonly service: DrivenService;
   readonly webhooks: string;
+  /** As `expect.poll`, with the time passing while it waits. */
+  readonly poll: Poll;
   /** Another repository on the same GitHub and in the same service. */
   readonly another: (ci?: Wishes["ci"]) => Promise<Place>;
   readonly stop: () => Promise<void>;
@@ -85,6 +88,7 @@ export async function onGitHub({ linked = true, hears = true, ci, limits }: Wish
     twin,
     service,
     webhooks,
+    poll: pollBy(service.until),
     another: (report) => place(`acme/app-${(places += 1)}`, report),
     stop: async () => {
       await service.stop();

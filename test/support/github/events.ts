@@ -1,5 +1,6 @@
 /** What happened, as webhooks tell it. */
-import { commit, isAncestor, log } from "./content/commits.ts";
+import { type Commit, commit, isAncestor, range } from "./content/commits.ts";
+import type { Git } from "./git.ts";
 import type { Moved } from "./content/notice.ts";
 import { instant, installation, nodeId, user } from "./render/basics.ts";
 import { hookedRun, hookedSuite } from "./render/checks.ts";
@@ -25,13 +26,14 @@ import {
 const NONE = "0".repeat(40);
 const COMMITS_MOST = 2_048;
 
+const pushedSince = async (git: Git, before: string | null, after: string): Promise<readonly Commit[]> =>
+  before === null
+    ? [await commit(git, after)]
+    : (await range(git, before, after, [`--max-count=${COMMITS_MOST}`])).slice(-COMMITS_MOST);
+
 export async function emitPush(world: World, repo: Repository, moved: Moved, sender: Account): Promise<void> {
   const { before, after, ref } = moved;
-  const range = after === null ? [] : [before === null ? after : `${before}..${after}`];
-  const commits =
-    after === null
-      ? []
-      : await log(repo.git, ["--reverse", `--max-count=${before === null ? 1 : COMMITS_MOST}`, ...range]);
+  const commits = after === null ? [] : await pushedSince(repo.git, before, after);
   const forced = before !== null && after !== null && !(await isAncestor(repo.git, before, after));
   const head = after === null ? null : pushedCommit(world, repo, await commit(repo.git, after));
   world.emit(

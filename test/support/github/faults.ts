@@ -1,4 +1,5 @@
 /** What can be made to go wrong, by order: requests that fail, are slow, limited or unanswered; webhooks in disorder. */
+import { EventEmitter, once } from "node:events";
 
 export type RateLimit = {
   /** The hourly budget is used up, or GitHub finds the pace too quick. */
@@ -17,15 +18,24 @@ type Planned = { left: number; readonly match: RegExp | undefined; readonly faul
 export type Fault =
   | { readonly kind: "STATUS"; readonly status: number; readonly message: string }
   | { readonly kind: "DELAY"; readonly ms: number }
+  | { readonly kind: "HOLD"; readonly until: () => Promise<void> }
   /** The work is done, the answer never comes: the connection is closed, or nothing more is heard on it. */
   | { readonly kind: "UNANSWERED"; readonly how: "CUT" | "SILENT" }
   | { readonly kind: "LIMIT"; readonly limit: RateLimit };
+
+export type Held = {
+  /** So many requests have come and wait. */
+  readonly reached: (requests?: number) => Promise<void>;
+  readonly release: () => void;
+};
 
 export type Faults = {
   /** The next requests answer so, and nothing is done. */
   readonly fail: (requests: number, status: number, match?: RegExp, message?: string) => void;
   /** Every request takes so much longer, until cleared; 0 ends it. */
   readonly delay: (ms: number, match?: RegExp) => void;
+  /** Every such request waits where it is until it is let go, by `release` or by `clear`. */
+  readonly hold: (match: RegExp, came?: () => void) => Held;
   /** The next requests do their work, and their connection is cut before an answer, or hangs until the twin stops. */
   readonly loseAnswers: (requests: number, match?: RegExp, how?: "CUT" | "SILENT") => void;
   readonly rateLimit: (limit: RateLimit) => void;
@@ -55,6 +65,7 @@ export function createFaults(): FaultPlan {
   let planned: Planned[] = [];
   const webhooks: Record<WebhookFault, number> = { LOSE: 0, DOUBLE: 0, REORDER: 0 };
   let webhookDelayMs = 0;
+  let holds: readonly Hold[] = [];
   let chance: { readonly next: () => number; readonly probability: number } | undefined;
 
   const plan = (fault: Fault, left: number, match: RegExp | undefined): void => {
@@ -63,8 +74,9 @@ export function createFaults(): FaultPlan {
   const take = (line: string): readonly Fault[] => {
     const met = planned.filter((one) => one.left > 0 && (one.match?.test(line) ?? true));
     // Of those that end a request only the first counts, the rest is for the next ones.
-    const ending = met.find((one) => one.fault.kind !== "DELAY");
-    const counted = met.filter((one) => one.fault.kind === "DELAY" || one === ending);
+    const isPassing = ({ fault: { kind } }: Planned): boolean => kind === "DELAY" || kind === "HOLD";
+    const ending = met.find((one) => !isPassing(one));
+    const counted = met.filter((one) => isPassing(one) || one === ending);
     for (const one of counted) one.left -= 1;
     return counted.map((one) => one.fault);
   };
@@ -87,6 +99,12 @@ export function createFaults(): FaultPlan {
       planned = planned.filter((one) => one.fault.kind !== "DELAY");
       if (ms > 0) plan({ kind: "DELAY", ms }, Infinity, match);
     },
+    hold: (match, came) => {
+      const made = aHold(came);
+      holds = [...holds, made];
+      plan({ kind: "HOLD", until: made.waits }, Infinity, match);
+      return made;
+    },
     loseAnswers: (requests, match, how = "CUT") => plan({ kind: "UNANSWERED", how }, requests, match),
     rateLimit: (limit) => plan({ kind: "LIMIT", limit }, limit.requests ?? 1, limit.match),
     lose: (count) => void (webhooks.LOSE += count),
@@ -96,6 +114,8 @@ export function createFaults(): FaultPlan {
     byChance: (seed, probability) => void (chance = { next: numbers(seed), probability }),
     clear: () => {
       planned = [];
+      for (const one of holds) one.release();
+      holds = [];
       for (const kind of ["LOSE", "DOUBLE", "REORDER"] as const) webhooks[kind] = 0;
       webhookDelayMs = 0;
       chance = undefined;
@@ -111,6 +131,30 @@ export function createFaults(): FaultPlan {
       return kind;
     },
     webhookDelayMs: () => webhookDelayMs,
+  };
+}
+
+type Hold = Held & { readonly waits: () => Promise<void> };
+
+function aHold(whenCome = (): void => {}): Hold {
+  const events = new EventEmitter().setMaxListeners(0);
+  let came = 0;
+  let isOpen = false;
+  return {
+    waits: async () => {
+      came += 1;
+      events.emit("came");
+      whenCome();
+      if (!isOpen) await once(events, "release");
+    },
+    reached: async (requests = 1) => {
+      const isReached = (): boolean => came >= requests;
+      while (!isReached()) await once(events, "came");
+    },
+    release: () => {
+      isOpen = true;
+      events.emit("release");
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { HostUnavailable } from "../../../shared/code-host/port.ts";
 import { runId } from "../../../shared/kernel/ids.ts";
@@ -32,16 +31,17 @@ describe("two attempts at one thing", () => {
     twin.faults.fail(1, 502, MERGES);
     await expect(host.land(landing)).rejects.toThrow("502");
 
-    twin.faults.delay(800, MERGES);
+    const held = twin.faults.hold(MERGES);
     const second = on.another().land(landing);
     const isOver = second.catch((error: unknown) => error);
-    await sleep(500);
+    await held.reached();
     const branch = "refs/heads/mainline/landing/q-1";
     const base = await twin.git(NAME, "rev-parse", branch);
     const head = twin.pull(NAME, one).head.sha;
     const tree = (await twin.git(NAME, "merge-tree", "--write-tree", base, head)).split("\n")[0] ?? "";
     const late = await twin.git(NAME, ...WHO, "commit-tree", tree, "-p", base, "-p", head, "-m", "late");
     await twin.git(NAME, "update-ref", branch, late);
+    held.release();
     expect(await isOver).toBeInstanceOf(HostUnavailable);
     expect(await files("main")).toBe("a.txt\nz.txt");
 
@@ -54,13 +54,15 @@ describe("two attempts at one thing", () => {
     const { twin, host } = on;
     const [one, two] = [await on.open("one", { "b.txt": "b\n" }), await on.open("two", { "c.txt": "c\n" })];
     const both = await on.request([one, two]);
-    twin.faults.delay(800, MERGES);
+    const held = twin.faults.hold(MERGES);
     const first = host.buildRun(both).catch(() => null);
-    await sleep(450);
+    await held.reached();
     const second = on
       .another()
       .buildRun(both)
       .catch(() => null);
+    await held.reached(2);
+    held.release();
     await Promise.all([first, second]);
     twin.faults.clear();
     for (const [at, numbers, expected] of [

@@ -1,4 +1,5 @@
 /** Whether a pull request merges is computed in the background: nobody knows at first, asking starts it. */
+import { setRef } from "./refs.ts";
 import { inTurn, type Pull, type Repository, type World } from "../world.ts";
 import { mergedTree, writeCommit } from "./commits.ts";
 import { rebased } from "./merging.ts";
@@ -30,6 +31,6 @@ export async function compute(world: World, repo: Repository, pull: Pull): Promi
   const rebaseable = merge !== null && (await rebased(repo.git, tip, pull.head.sha, by)) !== null;
   const ref = `refs/pull/${pull.number}/merge`;
   if (merge === null) await repo.git.run(["update-ref", "-d", ref]);
-  else await repo.git.must(["update-ref", ref, merge]);
+  else await setRef(repo.git, ref, merge);
   pull.mergeability = { kind: "KNOWN", mergeCommit: merge, rebaseable };
 }

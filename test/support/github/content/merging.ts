@@ -1,7 +1,7 @@
 /** The three ways of merging a pull request, as commits on top of a tip. Null: they conflict. */
 import type { Git } from "../git.ts";
 import type { Signature } from "../world.ts";
-import { commit, log, mergedTree, writeCommit } from "./commits.ts";
+import { commit, range, mergedTree, writeCommit } from "./commits.ts";
 
 export type MergeWords = { readonly author: Signature; readonly committer: Signature; readonly message: string };
 
@@ -20,7 +20,7 @@ export async function squashed(git: Git, tip: string, head: string, words: Merge
  * even where the head is already on top of the tip.
  */
 export async function rebased(git: Git, tip: string, head: string, by: Signature): Promise<string | null> {
-  const own = await log(git, ["--reverse", "--topo-order", "--no-merges", `${tip}..${head}`]);
+  const own = await range(git, tip, head, ["--topo-order", "--no-merges"]);
   let at = tip;
   for (const one of own) {
     const [parent] = one.parents;
@@ -37,7 +37,7 @@ export async function rebased(git: Git, tip: string, head: string, by: Signature
 
 /** What GitHub writes when nobody says anything else: the title, and the commits as points of a list. */
 export async function squashMessage(git: Git, tip: string, head: string): Promise<string> {
-  const own = await log(git, ["--reverse", "--no-merges", `${tip}..${head}`]);
+  const own = await range(git, tip, head, ["--no-merges"]);
   if (own.length === 1) return own[0]?.message.split("\n").slice(1).join("\n").trim() ?? "";
   return own.map((one) => `* ${one.message}`).join("\n\n");
 }

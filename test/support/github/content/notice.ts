@@ -4,7 +4,7 @@ import { ownApp } from "../render/basics.ts";
 import { accountOf, type Account, fullName, installationOn, type Pull, type Repository, type World } from "../world.ts";
 import { suiteOf } from "./checks.ts";
 import { isAncestor } from "./commits.ts";
-import { readRefs } from "./refs.ts";
+import { readRefs, setRef } from "./refs.ts";
 
 export type Moved = { readonly ref: string; readonly before: string | null; readonly after: string | null };
 
@@ -65,7 +65,7 @@ async function headMoved(
   if (sha === null) return close(world, repo, pull, sender);
   const before = pull.head.sha;
   if (before === sha) return;
-  await repo.git.must(["update-ref", `refs/pull/${pull.number}/head`, sha]);
+  await setRef(repo.git, `refs/pull/${pull.number}/head`, sha);
   pull.head.sha = sha;
   pull.base.sha = repo.known.get(`${BRANCH}${pull.base.ref}`) ?? pull.base.sha;
   pull.mergeability = { kind: "UNKNOWN" };

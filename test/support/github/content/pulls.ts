@@ -1,4 +1,5 @@
 /** Opening and changing pull requests, by people and by the App alike. */
+import { setRef } from "./refs.ts";
 import { emitPull } from "../events.ts";
 import { invalid, unprocessable } from "../http/call.ts";
 import { type Account, findRepository, type Pull, type Repository, type World } from "../world.ts";
@@ -52,7 +53,7 @@ export async function openPull(world: World, repo: Repository, wanted: NewPull):
     updatedAt: world.now(),
   };
   repo.pulls.set(number, pull);
-  await repo.git.must(["update-ref", `refs/pull/${number}/head`, sha]);
+  await setRef(repo.git, `refs/pull/${number}/head`, sha);
   await emitPull(world, repo, "opened", pull, wanted.author);
   return pull;
 }

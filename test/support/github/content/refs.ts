@@ -1,6 +1,22 @@
 /** Branches and tags, read as files: they are asked for before every request, and a git process each time is slow. */
+import type { Git } from "../git.ts";
+import { removeLoose, writeRef } from "../objects.ts";
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+
+/** Wherever it points. */
+export async function setRef(git: Git, ref: string, sha: string): Promise<void> {
+  if (writeRef(git.dir, ref, sha) !== true) await git.must(["update-ref", ref, sha]);
+}
+
+/** From where it is said to be, zeros for nowhere. False: it was elsewhere, or cannot be there. */
+export async function moveRef(git: Git, ref: string, sha: string, from: string): Promise<boolean> {
+  return writeRef(git.dir, ref, sha, from) ?? (await git.run(["update-ref", ref, sha, from])).code === 0;
+}
+
+export async function removeRef(git: Git, ref: string): Promise<void> {
+  if (removeLoose(git.dir, ref) !== true) await git.must(["update-ref", "-d", ref]);
+}
 
 const NAME = /^[0-9a-f]{40}$/u;
 

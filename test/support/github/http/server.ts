@@ -60,8 +60,11 @@ async function answer(serving: Serving, request: IncomingMessage, response: Serv
 }
 
 async function faulty(faults: readonly Fault[], work: () => Promise<Answer>): Promise<Answer | "CUT" | "SILENT"> {
-  for (const fault of faults) if (fault.kind === "DELAY") await sleep(fault.ms);
-  const fault = faults.find((one) => one.kind !== "DELAY");
+  for (const fault of faults) {
+    if (fault.kind === "DELAY") await sleep(fault.ms);
+    if (fault.kind === "HOLD") await fault.until();
+  }
+  const fault = faults.find((one) => one.kind !== "DELAY" && one.kind !== "HOLD");
   if (fault?.kind === "STATUS") return { status: fault.status, body: { message: fault.message } };
   if (fault?.kind === "LIMIT") return limited(fault.limit);
   const done = await work();

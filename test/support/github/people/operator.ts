@@ -1,4 +1,5 @@
 /** What owners of repositories and of installations do. */
+import { initBare } from "../objects.ts";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { changePull, requireRepository } from "../content/pulls.ts";
@@ -189,7 +190,7 @@ export async function createRepository(
   const dir = join(world.folder, owner, isTaken ? `${short}-${id}.git` : `${short}.git`);
   mkdirSync(dir, { recursive: true });
   const git = gitIn(dir);
-  await git.must(["init", "--quiet", "--bare", `--initial-branch=${defaultBranch}`]);
+  initBare(dir, defaultBranch);
   const repo: Repository = {
     id,
     name: short,

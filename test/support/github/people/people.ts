@@ -1,4 +1,5 @@
 /** What people do to branches and pull requests. */
+import { readRefs, removeRef } from "../content/refs.ts";
 import { addComment, editComment, removeComment } from "../content/comments.ts";
 import { addLabels, removeLabel } from "../content/labels.ts";
 import { notice } from "../content/notice.ts";
@@ -70,7 +71,7 @@ export function createPeople(world: World): People {
     push: (name, branch, content) => push(world, repositoryOf(name), branch, content),
     deleteBranch: (name, branch) =>
       inTurn(repositoryOf(name), async () => {
-        await repositoryOf(name).git.must(["update-ref", "-d", `refs/heads/${branch}`]);
+        await removeRef(repositoryOf(name).git, `refs/heads/${branch}`);
         await notice(world, repositoryOf(name));
       }),
     comment: (name, number, login, body) =>
@@ -148,7 +149,7 @@ async function pushFiles(
   author: string,
   message: string,
 ): Promise<void> {
-  const isThere = (await from.git.run(["rev-parse", "--verify", "--quiet", `refs/heads/${head}`])).code === 0;
+  const isThere = readRefs(from.git.dir).has(`refs/heads/${head}`);
   await push(world, from, head, { files, author, message, ...(isThere ? {} : { on: base }) });
 }
 

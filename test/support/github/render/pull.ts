@@ -1,5 +1,6 @@
 /** A pull request in GitHub's sizes. */
 import { mergeableState } from "../content/rules.ts";
+import { countBetween } from "../content/commits.ts";
 import type { Git } from "../git.ts";
 import type { Shape } from "../shapes/published.ts";
 import type { Pull, Repository, World } from "../world.ts";
@@ -119,12 +120,12 @@ async function size(git: Git, pull: Pull): Promise<Size> {
   const found = held.get(key);
   if (found !== undefined) return found;
   const [count, stat] = await Promise.all([
-    git.must(["rev-list", "--count", `${pull.base.sha}..${pull.head.sha}`]),
+    countBetween(git, pull.base.sha, pull.head.sha),
     git.must(["diff", "--shortstat", key]),
   ]);
   const number = (pattern: RegExp): number => Number(pattern.exec(stat)?.[1] ?? 0);
   const made: Size = {
-    commits: Number(count),
+    commits: count,
     additions: number(/(\d+) insertion/u),
     deletions: number(/(\d+) deletion/u),
     changed_files: number(/(\d+) file/u),

@@ -1,5 +1,5 @@
 /** Two commits beside each other. */
-import { commit, log, resolve } from "../content/commits.ts";
+import { commit, countBetween, mergeBase, range, resolve } from "../content/commits.ts";
 import { changedFiles } from "../content/files.ts";
 import { type Answer, notFound, ok, type RepositoryCall, type Route } from "../http/call.ts";
 import { commitShape } from "../render/commits.ts";
@@ -21,10 +21,10 @@ async function compare(call: RepositoryCall): Promise<Answer> {
     [baseName, headName].map((name) => resolve(repo.git, name.replace(/^.*:/u, ""))),
   );
   if (base === undefined || head === undefined) throw notFound();
-  const found = await repo.git.run(["merge-base", base, head]);
-  if (found.code !== 0) throw notFound();
-  const commits = await log(repo.git, ["--reverse", "--topo-order", `${base}..${head}`]);
-  const behind = Number(await repo.git.must(["rev-list", "--count", `${head}..${base}`]));
+  const from = await mergeBase(repo.git, base, head);
+  if (from === undefined) throw notFound();
+  const commits = await range(repo.git, base, head, ["--topo-order"]);
+  const behind = await countBetween(repo.git, head, base);
   const per = Math.min(250, Number(query.get("per_page") ?? 250) || 250);
   const at = Math.max(1, Number(query.get("page") ?? 1) || 1);
   const files = at === 1 ? await changedFiles(repo.git, base, head) : [];
@@ -36,7 +36,7 @@ async function compare(call: RepositoryCall): Promise<Answer> {
     diff_url: `${page}.diff`,
     patch_url: `${page}.patch`,
     base_commit: commitShape(world, repo, await commit(repo.git, base)),
-    merge_base_commit: commitShape(world, repo, await commit(repo.git, found.out.trim())),
+    merge_base_commit: commitShape(world, repo, await commit(repo.git, from)),
     status: statusOf(commits.length, behind),
     ahead_by: commits.length,
     behind_by: behind,

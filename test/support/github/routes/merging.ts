@@ -1,5 +1,6 @@
 /** Merging: a pull request by one of three methods, and one branch into another. */
 import { commit, isAncestor, resolve } from "../content/commits.ts";
+import { moveRef, removeRef } from "../content/refs.ts";
 import { merged, type MergeWords, rebased, squashed, squashMessage } from "../content/merging.ts";
 import { tipOf, violations } from "../content/rules.ts";
 import { emitPull } from "../events.ts";
@@ -46,15 +47,15 @@ async function mergePull(call: RepositoryCall): Promise<Answer> {
     throw new Refusal(405, method === "rebase" ? "This branch can't be rebased" : "Pull Request is not mergeable");
   const { world, repo, sender } = call;
   // Until the ref is moved nobody may have moved it: a push with plain git does not wait for its turn.
-  const moved = await repo.git.run(["update-ref", `refs/heads/${pull.base.ref}`, made, tip]);
-  if (moved.code !== 0) throw new Refusal(405, "Base branch was modified. Review and try the merge again.");
+  const moved = await moveRef(repo.git, `refs/heads/${pull.base.ref}`, made, tip);
+  if (!moved) throw new Refusal(405, "Base branch was modified. Review and try the merge again.");
   pull.state = "closed";
   pull.closedAt = world.now();
   pull.updatedAt = world.now();
   pull.merged = { at: world.now(), by: sender, commit: made };
   await emitPull(world, repo, "closed", pull, sender);
   if (repo.allow.deleteBranchOnMerge && pull.head.repo === repo)
-    await repo.git.run(["update-ref", "-d", `refs/heads/${pull.head.ref}`]);
+    await removeRef(repo.git, `refs/heads/${pull.head.ref}`);
   return ok({ sha: made, merged: true, message: "Pull Request successfully merged" });
 }
 
@@ -125,8 +126,8 @@ async function mergeBranches(call: RepositoryCall): Promise<Answer> {
   const [trouble] = await violations(repo, { branch: base, sha: made, pull: null, app: world.app.slug });
   if (trouble !== undefined) throw new Refusal(403, trouble);
   await requireWorkflows(call, made);
-  const moved = await repo.git.run(["update-ref", `refs/heads/${base}`, made, tip]);
-  if (moved.code !== 0) throw new Refusal(409, "Base branch was modified. Review and try the merge again.");
+  const moved = await moveRef(repo.git, `refs/heads/${base}`, made, tip);
+  if (!moved) throw new Refusal(409, "Base branch was modified. Review and try the merge again.");
   return created(commitShape(world, repo, await commit(repo.git, made)));
 }
 

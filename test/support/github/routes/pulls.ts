@@ -1,5 +1,5 @@
 /** Pull requests: listing, opening, changing. */
-import { log } from "../content/commits.ts";
+import { range } from "../content/commits.ts";
 import { askMergeability } from "../content/mergeability.ts";
 import { changePull, openPull, type PullChange } from "../content/pulls.ts";
 import {
@@ -85,7 +85,7 @@ async function change(call: RepositoryCall): Promise<Answer> {
 async function commits(call: RepositoryCall): Promise<Answer> {
   const pull = pullOf(call);
   // GitHub tells no more than the first 250.
-  const found = await log(call.repo.git, ["--reverse", "--topo-order", `${pull.base.sha}..${pull.head.sha}`]);
+  const found = await range(call.repo.git, pull.base.sha, pull.head.sha, ["--topo-order"]);
   return page(call, found.slice(0, 250), (commit) => commitShape(call.world, call.repo, commit));
 }
 

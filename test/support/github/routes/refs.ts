@@ -1,5 +1,7 @@
 /** Refs, with the fast-forward rule and the protection of branches. */
 import { isAncestor, resolve } from "../content/commits.ts";
+import { moveRef, removeRef } from "../content/refs.ts";
+import { isSimpleRef } from "../objects.ts";
 import { notice } from "../content/notice.ts";
 import { violations } from "../content/rules.ts";
 import {
@@ -67,15 +69,17 @@ async function target(call: RepositoryCall): Promise<string> {
 async function create(call: RepositoryCall): Promise<Answer> {
   const ref = text(call.body["ref"]) ?? "";
   const { git } = call.repo;
-  const isNamed = /^refs\/(?:heads|tags)\/./u.test(ref) && (await git.run(["check-ref-format", ref])).code === 0;
+  const isNamed =
+    /^refs\/(?:heads|tags)\/./u.test(ref) &&
+    (isSimpleRef(ref) || (await git.run(["check-ref-format", ref])).code === 0);
   if (!isNamed) throw unprocessable(`${ref} is not a valid ref name.`);
   const sha = await target(call);
   if (call.repo.known.has(ref)) throw unprocessable("Reference already exists");
   const held = call.repo.protections.get(ref.replace(/^refs\/heads\//u, ""));
   if (held !== undefined && !held.bypass.includes(call.world.app.slug)) throw unprocessable("Reference update failed");
   await requireWorkflows(call, sha);
-  const made = await git.run(["update-ref", ref, sha, "0".repeat(40)]);
-  if (made.code !== 0) throw unprocessable("Reference could not be created");
+  const made = await moveRef(git, ref, sha, "0".repeat(40));
+  if (!made) throw unprocessable("Reference could not be created");
   return created(shape(call, ref, sha));
 }
 
@@ -88,8 +92,8 @@ async function update(call: RepositoryCall): Promise<Answer> {
   if (!isForward && call.body["force"] !== true) throw unprocessable("Update is not a fast forward");
   if (before !== sha) await requireAllowed(call, ref, sha, isForward);
   await requireWorkflows(call, sha);
-  const moved = await call.repo.git.run(["update-ref", ref, sha, before]);
-  if (moved.code !== 0) throw unprocessable("Reference cannot be updated");
+  const moved = await moveRef(call.repo.git, ref, sha, before);
+  if (!moved) throw unprocessable("Reference cannot be updated");
   return ok(shape(call, ref, sha));
 }
 
@@ -114,7 +118,7 @@ async function remove(call: RepositoryCall): Promise<Answer> {
   if (!call.repo.known.has(ref)) throw unprocessable("Reference does not exist");
   if (call.repo.protections.has(ref.slice("refs/heads/".length)))
     throw unprocessable("Cannot delete this protected branch");
-  await call.repo.git.must(["update-ref", "-d", ref]);
+  await removeRef(call.repo.git, ref);
   await notice(call.world, call.repo, call.sender);
   return noContent;
 }
