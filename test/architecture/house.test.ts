@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { allRoutes } from "../../shared/api/routes.ts";
 import { ROOT, sourcesUnder } from "./source.ts";
@@ -40,6 +40,10 @@ describe("the house", () => {
 
   test("no file is dead", () => {
     const imported = new Set([...sources, ...tests].flatMap((source) => source.imports.map((one) => one.file)));
+    // What is started as a process of its own is named beside the file that starts it.
+    for (const { path, text } of sources)
+      for (const [, started = ""] of text.matchAll(/new URL\("([^"]+\.ts)", import\.meta\.url\)/gu))
+        imported.add(join(dirname(path), started));
     const dead = sources.filter(
       (source) => !imported.has(source.path) && !ENTRIES.some((entry) => entry.test(source.path)),
     );

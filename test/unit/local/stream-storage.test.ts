@@ -31,7 +31,7 @@ const writeSome = (first: number, count: number) => {
 };
 
 function inDatabase<T>(work: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(databasePath(data), { timeout: 5_000 });
+  const database = new DatabaseSync(databasePath(data), { timeout: 120_000 });
   try {
     return work(database);
   } finally {
