@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll } from "vitest";
+import { beforeAll } from "vitest";
 import * as z from "zod";
 import { createClient } from "../../shared/code-host/github/client.ts";
 import { createGitHubHost } from "../../shared/code-host/github/host.ts";
@@ -10,7 +10,7 @@ import { systemClock } from "../../shared/kernel/time.ts";
 import { githubMemory } from "../../shared/table/github-memory.ts";
 import { aFolder } from "../support/git-repository.ts";
 import { type GitHubTwin, startGitHubTwin } from "../support/github/twin.ts";
-import { startTable, type TestTable } from "../support/table.ts";
+import { sharedTable, type Tables } from "../support/table.ts";
 import { codeHostConformance, type HostFixture } from "./code-host.ts";
 
 const NAME = "acme/app";
@@ -64,11 +64,10 @@ function answering(host: CodeHost, twin: GitHubTwin, check: ReturnType<typeof pl
   };
 }
 
-let tables: TestTable;
+let tables: Tables;
 beforeAll(async () => {
-  tables = await startTable();
+  tables = await sharedTable();
 });
-afterAll(() => tables.stop());
 
 codeHostConformance("GitHub", async (): Promise<HostFixture> => {
   const folder = aFolder();
