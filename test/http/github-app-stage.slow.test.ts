@@ -8,6 +8,7 @@ import { gitHubAppOf } from "../../shared/code-host/github/app-secret.ts";
 import { openTable, type Table } from "../../shared/table/client.ts";
 import { installationStore } from "../../shared/table/installations.ts";
 import { ensureTable } from "../../shared/table/table-definition.ts";
+import { freePort } from "../../infra/local/ports.ts";
 import { eventually } from "../support/eventually.ts";
 import { aFolder } from "../support/git-repository.ts";
 import { type GitHubTwin, startGitHubTwin } from "../support/github/twin.ts";
@@ -36,11 +37,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-let port = 30_000 + (process.pid % 10_000);
-
 /** Away from the project's own `.data`, and from anybody's account. */
 function command(...args: readonly string[]) {
-  port += 1;
   const env = {
     PATH: process.env["PATH"],
     HOME: "/nowhere",
@@ -55,10 +53,13 @@ function command(...args: readonly string[]) {
   const child = spawn(process.execPath, [script, ...args], { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  return { child, said: () => said, code: ended(child), page: `http://127.0.0.1:${port}`, port: String(port) };
+  return { child, said: () => said, code: ended(child) };
 }
 
-const paged = (...args: readonly string[]) => command(...args, "--port", String(port + 1));
+async function paged(...args: readonly string[]) {
+  const port = await freePort();
+  return { ...command(...args, "--port", String(port)), page: `http://127.0.0.1:${port}` };
+}
 
 const ended = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve) => {
@@ -76,7 +77,7 @@ const kept = () => gitHubAppOf(secrets.values.get(SECRET) ?? "");
 
 describe("the GitHub App of a stage", () => {
   test("is made into its secret, and nothing of it is on this machine or on the screen", async () => {
-    const running = paged("setup", "--stage", "dev", "--web", twin.url, "--url", "https://mainline.example.com");
+    const running = await paged("setup", "--stage", "dev", "--web", twin.url, "--url", "https://mainline.example.com");
     await found(running, /(http:\/\/127\S+)/u);
     const html = await (await fetch(running.page)).text();
     const state = /state=([^"&]+)/u.exec(html)?.[1] ?? "";
@@ -91,7 +92,7 @@ describe("the GitHub App of a stage", () => {
   test("is linked in the stage's table", async () => {
     put();
     const id = await twin.installation("acme");
-    const running = paged("link", "--stage", "dev", "--org", "main");
+    const running = await paged("link", "--stage", "dev", "--org", "main");
     const state = await found(running, /[?&]state=(\S+)/u);
     await fetch(`${running.page}/installed?installation_id=${id}&state=${state}`);
     expect([await running.code, running.said()]).toEqual([
@@ -103,10 +104,10 @@ describe("the GitHub App of a stage", () => {
 
   test("that is there is not made a second time, and what is no App is not written over", async () => {
     put();
-    const again = paged("setup", "--stage", "dev");
+    const again = await paged("setup", "--stage", "dev");
     expect([await again.code, again.said()]).toEqual([1, expect.stringContaining("There is an App already")]);
     secrets.values.set(SECRET, "something of somebody's");
-    const foreign = paged("setup", "--stage", "dev");
+    const foreign = await paged("setup", "--stage", "dev");
     expect([await foreign.code, foreign.said()]).toEqual([1, expect.stringContaining("is no GitHub App")]);
     expect(secrets.requests.filter((one) => one.startsWith("Put")).length).toBe(1);
   });
@@ -135,7 +136,7 @@ describe("the GitHub App of a stage", () => {
 
   test("needs a deployment: what is missing is told in one line", async () => {
     secrets.values.clear();
-    const running = paged("setup", "--stage", "dev");
+    const running = await paged("setup", "--stage", "dev");
     expect(await running.code).toBe(1);
     expect(running.said().trim()).toBe(`There is no secret ${SECRET} in local: npm run deploy -- --stage dev.`);
     const both = command("link", "--stage", "dev", "--data", "x", "--org", "main");

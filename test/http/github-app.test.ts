@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { PERMISSIONS } from "../../infra/admin/github-manifest.ts";
 import { gitHubAppPath, readGitHubApp } from "../../infra/local/github-app.ts";
+import { freePort } from "../../infra/local/ports.ts";
 import { eventually } from "../support/eventually.ts";
 import { aFolder } from "../support/git-repository.ts";
 import { type GitHubTwin, startGitHubTwin } from "../support/github/twin.ts";
@@ -18,10 +19,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-let port = 40_000 + (process.pid % 10_000);
-
-function setup(data: string, ...more: readonly string[]) {
-  port += 1;
+async function setup(data: string, ...more: readonly string[]) {
+  const port = await freePort();
   const args = ["setup", "--data", data, "--port", String(port), "--web", twin.url, ...more];
   const child = spawn(process.execPath, ["infra/admin/github-app.ts", ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
@@ -59,7 +58,7 @@ async function pressed(page: string): Promise<{ manifest: z.infer<typeof manifes
 describe("npm run github-app -- setup", () => {
   test("makes the App that its manifest describes, and keeps its secrets where only their owner reads", async () => {
     const data = aFolder();
-    const running = setup(data, "--url", "https://mainline.example.com", "--owner", "acme");
+    const running = await setup(data, "--url", "https://mainline.example.com", "--owner", "acme");
     await running.ready();
     const form = await pressed(running.page);
     expect(form.action).toMatch(new RegExp(`^${twin.url}/organizations/acme/settings/apps/new\\?state=`, "u"));
@@ -80,7 +79,7 @@ describe("npm run github-app -- setup", () => {
       expect(secret?.length).toBeGreaterThan(10);
       expect(running.said()).not.toContain(secret);
     }
-    const again = setup(data);
+    const again = await setup(data);
     expect(await again.code).toBe(1);
     expect(again.said()).toContain("There is an App already");
     rmSync(data, { recursive: true });

@@ -44,25 +44,14 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = 
 }
 
 describe("before anything is made", () => {
-  it.each([
-    ["deploy", ["--stage", "nope"], {}, /^infra\/config\.ts has no stage "nope"\. It has: dev, prod/u],
-    ["deploy", ["--stage", "dev"], {}, /^No region: set AWS_REGION/u],
-    ["deploy", ["--stage", "dev"], { AWS_REGION: "eu-central-1" }, /^No AWS credentials: set AWS_PROFILE/u],
-    ["backup", ["--stage", "prod"], { AWS_REGION: "eu-central-1" }, /^No AWS credentials/u],
-    ["destroy", ["--stage", "prod"], { AWS_REGION: "eu-central-1" }, /^No AWS credentials/u],
-    ["restore", ["--stage", "prod", "--latest"], {}, /^No region/u],
-    ["token", ["list", "--org", "main", "--stage", "prod"], {}, /^No region/u],
-  ])("npm run %s %j says in one line what is missing", async (command, args, env, message) => {
-    const { code, stdout, stderr } = await run(command, args, env);
-    expect(stderr).toMatch(message);
-    expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1]);
-  });
-
-  it("an account that cannot be reached is one line too", async () => {
-    const env = { DYNAMODB_ENDPOINT: "http://127.0.0.1:9" };
-    const { code, stderr } = await run("backup", ["--stage", "dev"], env);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/^AWS cannot be reached in local: .+\n$/u)]);
-  });
+  it.each([["deploy", ["--stage", "dev"], { AWS_REGION: "eu-central-1" }, /^No AWS credentials: set AWS_PROFILE/u]])(
+    "npm run %s %j says in one line what is missing",
+    async (command, args, env, message) => {
+      const { code, stdout, stderr } = await run(command, args, env);
+      expect(stderr).toMatch(message);
+      expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1]);
+    },
+  );
 });
 
 describe("tokens of a deployment", () => {
