@@ -78,7 +78,9 @@ export type Driven = InProcess & {
   readonly until: Until;
 };
 
+/** The first; what does not come soon is waited for in larger ones. */
 const STEP_MS = 1_000;
+const STEP_MS_MAX = 15_000;
 /** Of virtual time. */
 const PATIENCE_MS = 600_000;
 
@@ -97,12 +99,12 @@ export async function drivenLocal(options: Options, outside: () => Promise<void>
     await server.runSchedules();
   };
   const until: Driven["until"] = async (read, is, { what = "what was waited for" } = {}) => {
-    for (let waited = 0; ; waited += STEP_MS) {
+    for (let waited = 0, step = STEP_MS; ; waited += step, step = Math.min(step * 1.5, STEP_MS_MAX)) {
       await settled();
       const value = await read();
       if (is(value)) return value;
       if (waited > PATIENCE_MS) throw new Error(`${what} did not come: ${JSON.stringify(value)?.slice(0, 3000)}`);
-      await goOn(STEP_MS);
+      await goOn(step);
     }
   };
   return { ...shown(options.data, server), settled, passes: goOn, until };
