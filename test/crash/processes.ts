@@ -27,7 +27,8 @@ export function processesOf(data: string): readonly Process[] {
     const command = read(pid, "cmdline").replaceAll("\0", " ");
     const environment = read(pid, "environ").split("\0");
     const isCheck = environment.some((one) => one.startsWith(`HOME=${data}/hosts/`) && one.endsWith(".work/home"));
-    const isTable = command.includes(`${data}/table.db`) && !command.startsWith("/bin/sh");
+    // Not what confines it, which has the same words behind its own.
+    const isTable = /^\S*dynoxide /u.test(command) && command.includes(`${data}/table.db`);
     return isCheck || command.includes(data) ? [{ pid, command, isCheck, isTable }] : [];
   });
 }
