@@ -22,14 +22,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "test/unit/junit/reporters.test.ts": "It writes a test file for other runners, with a test that they skip.",
   "test/unit/local/stream-storage.test.ts": "SQLite waits so long for a lock.",
   "test/hostile/table-door.test.ts": "A probe of a port that says nothing goes on to the next.",
-  "test/infra/stacks-rights.test.ts": "It still has a limit of its own, far beyond what it takes.",
-  "test/unit/github/show.test.ts": "It still waits for the client's own patience, in seconds.",
-  "test/http/github-commands.test.ts": "It still polls the service in real time.",
-  "test/http/github-fork.test.ts": "It still polls the service in real time.",
-  "test/http/github-hostile.test.ts": "It still polls the service in real time.",
-  "test/http/github-moved.test.ts": "It still polls the service in real time.",
-  "test/http/github-pages.test.ts": "It still polls the service in real time.",
-  "test/http/smoke-github.test.ts": "It still polls the service in real time.",
 };
 
 test("no test compares durations, has a deadline of its own or is skipped without a reason", () => {
@@ -39,4 +31,6 @@ test("no test compares durations, has a deadline of its own or is skipped withou
       Object.entries(FORBIDDEN).flatMap(([what, how]) => (how.test(text) ? [`${path}: ${what}`] : [])),
     );
   expect(found).toEqual([]);
+  const paths = sourcesUnder("test").map(({ path }) => path);
+  expect(Object.keys(EXCEPTIONS).filter((path) => !paths.includes(path))).toEqual([]);
 });

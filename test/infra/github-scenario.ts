@@ -3,7 +3,6 @@ import * as z from "zod";
 import { installationStore } from "../../shared/table/installations.ts";
 import { orgSlug, type QueueKey, repoKey } from "../../shared/kernel/ids.ts";
 import { systemClock, toRfc3339, epochMs, HOUR_MS, MINUTE_MS } from "../../shared/kernel/time.ts";
-import { eventually } from "../support/eventually.ts";
 import { junit, sha } from "../support/health.ts";
 import type { Site } from "./site.ts";
 
@@ -44,22 +43,12 @@ async function submitted(site: Site, number: number): Promise<void> {
   await site.asks("/setImpactedTargets", { ...AT, pr: { number }, impactedTargets: ["//a"] });
 }
 
-/** Swept as well, as on every minute; not so often that nothing is left for the functions that the stream wakes. */
-const ended = (site: Site, number: number, state: string, beforeSweep = async (_site: Site): Promise<void> => {}) => {
-  let looks = 0;
-  return eventually(
-    async () => {
-      looks += 1;
-      if (looks % 40 === 0) {
-        await beforeSweep(site);
-        await site.runs("sweep");
-      }
-      return (await site.app.queues.submissions(KEY, [number])).get(number);
-    },
+const ended = (site: Site, number: number, state: string, beforeSweep = async (_site: Site): Promise<void> => {}) =>
+  site.until(
+    async () => (await site.app.queues.submissions(KEY, [number])).get(number),
     (found) => found?.stored === undefined && found?.entry.state === state,
-    { what: `#${number} of GitHub is ${state}` },
+    { what: `#${number} of GitHub is ${state}`, beforeSweep: () => beforeSweep(site) },
   );
-};
 
 /** Tested together, landed one after the other. */
 async function landing(site: Site): Promise<void> {
@@ -104,18 +93,12 @@ async function asked(site: Site): Promise<void> {
   await ended(site, labelled, "CANCELLED");
 }
 
-const submittedBy = (site: Site, number: number, by: string) => {
-  let looks = 0;
-  return eventually(
-    async () => {
-      looks += 1;
-      if (looks % 40 === 0) await site.runs("sweep");
-      return (await site.app.queues.submissions(KEY, [number])).get(number)?.entry.submittedBy;
-    },
+const submittedBy = (site: Site, number: number, by: string) =>
+  site.until(
+    async () => (await site.app.queues.submissions(KEY, [number])).get(number)?.entry.submittedBy,
     (found) => found === by,
     { what: `#${number} of GitHub is submitted by ${by}` },
   );
-};
 
 /** What no webhook told of: each look is a minute after the last. */
 async function missed(site: Site): Promise<void> {

@@ -6,7 +6,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { gitHubHosts } from "../../functions/github.ts";
 import { useWiring, type Wiring, wired } from "../../functions/wiring.ts";
@@ -16,7 +15,7 @@ import { closeGateway, createGateway } from "../../infra/local/gateway.ts";
 import { lambdaContext } from "../../infra/local/gateway-event.ts";
 import { memoryCheckpoint } from "../../infra/local/stream-checkpoint.ts";
 import { insertsOf } from "../../infra/local/stream-record.ts";
-import { startStream } from "../../infra/local/stream.ts";
+import { type Stream, startStream } from "../../infra/local/stream.ts";
 import { STREAM_WORKERS, type WorkerName } from "../../infra/workers.ts";
 import { allRoutes } from "../../shared/api/routes.ts";
 import type { CodeHost } from "../../shared/code-host/port.ts";
@@ -24,6 +23,7 @@ import { silentLog } from "../../shared/kernel/log.ts";
 import { epochMs, systemClock } from "../../shared/kernel/time.ts";
 import { openTable, type Table } from "../../shared/table/client.ts";
 import { scriptedHost } from "../bench/scripted-host.ts";
+import { eventually } from "../support/eventually.ts";
 import { type GitHubTwin, startGitHubTwin } from "../support/github/twin.ts";
 import { type Called, callApi } from "../support/server.ts";
 import { startTable, type TestTable } from "../support/table.ts";
@@ -44,6 +44,12 @@ export type Site = {
   readonly twin: GitHubTwin;
   readonly blobs: Map<string, Uint8Array>;
   readonly passes: (ms: number) => void;
+  /** Waits until all is done that the stream brings, and sweeps only if `is` does not hold then, again and again. */
+  readonly until: <T>(
+    read: () => Promise<T>,
+    is: (value: T) => boolean,
+    named: { readonly what: string; readonly beforeSweep?: () => Promise<void> },
+  ) => Promise<T>;
   readonly stop: () => Promise<void>;
 };
 
@@ -92,10 +98,8 @@ function bucketOf({ note }: Recorder, blobs: Map<string, Uint8Array>) {
 }
 
 type As = <T>(by: string, work: () => Promise<T>) => Promise<T>;
-type Waker = { readonly stop: () => Promise<void> };
-
 /** The stream's mappings, as the table of workers has them. */
-async function woken(table: TestTable, as: As): Promise<Waker> {
+async function woken(table: TestTable, as: As): Promise<Stream> {
   return startStream({
     table,
     endpoint: table.endpoint,
@@ -112,21 +116,6 @@ async function woken(table: TestTable, as: As): Promise<Waker> {
     },
     log: silentLog,
   });
-}
-
-/** As if every message were lost. */
-function sweeping(sweep: () => Promise<unknown>): Waker {
-  const stopping = new AbortController();
-  const loop = async (): Promise<void> => {
-    for (; !stopping.signal.aborted; await sleep(20)) await sweep();
-  };
-  const ended = loop();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await ended;
-    },
-  };
 }
 
 /** Refusals are answers; a failure of the service's own would hide what it did not come to. */
@@ -187,7 +176,16 @@ export async function aSite(wokenBy: "stream" | "sweep"): Promise<Site> {
     const handler = await loadFunction("workers", worker, z.unknown());
     return as(worker, () => handler(event, lambdaContext(worker, crypto.randomUUID(), 300_000)));
   };
-  const waker = wokenBy === "stream" ? await woken(stored, as) : sweeping(() => runs("sweep"));
+  // Without a stream it is as if every message were lost.
+  const stream = wokenBy === "stream" ? await woken(stored, as) : undefined;
+  const settled = async (): Promise<void> => {
+    for (let before = -1, now = 0; before !== now; ) {
+      before = now;
+      await twin.settled();
+      await stream?.caughtUp();
+      now = stream?.delivered() ?? 0;
+    }
+  };
 
   const data = mkdtempSync(join(tmpdir(), "mainline-recorded-"));
   await ensureAdminToken(data, stored, systemClock());
@@ -229,8 +227,21 @@ export async function aSite(wokenBy: "stream" | "sweep"): Promise<Site> {
     passes: (ms) => {
       ahead += ms;
     },
+    until: (read, is, { what, beforeSweep }) => {
+      let looks = 0;
+      const look = async () => {
+        await settled();
+        looks += 1;
+        if (looks === 1) return read();
+        await beforeSweep?.();
+        await runs("sweep");
+        await settled();
+        return read();
+      };
+      return eventually(look, is, { what });
+    },
     stop: async () => {
-      await waker.stop();
+      await stream?.stop();
       await twin.stop();
       await closeGateway(gateway, 1_000);
       await stored.stop();

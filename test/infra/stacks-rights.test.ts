@@ -1,13 +1,10 @@
-/**
- * What each function's policy allows, held against what its code does: all functions run through everything that they
- * can meet, against the real table, and each call is recorded. A right too few fails here, and so does one too many.
- */
-import { beforeAll, describe, expect, test } from "vitest";
-import { isPartition, PARTITIONS } from "../../shared/table/partitions.ts";
-import { allRoutes } from "../../shared/api/routes.ts";
+/** Each function's policy: as little as it needs, written down in needs.ts, and nothing for everybody. */
+import { describe, expect, test } from "vitest";
 import { needsOf } from "../../infra/needs.ts";
-import { type Recorded, recorded, together } from "./recorded.ts";
-import { type DeployedFunction, functionsOf, type Statement, stageNames, synthesise } from "./template.ts";
+import { allRoutes } from "../../shared/api/routes.ts";
+import { PARTITIONS } from "../../shared/table/partitions.ts";
+import { allowed, keysOf, nameOfPattern, table } from "./rights.ts";
+import { functionsOf, type Statement, stageNames, synthesise } from "./template.ts";
 
 const READS = new Set(["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"]);
 
@@ -23,11 +20,6 @@ const WITH_GITHUB = [
   "sweep",
 ];
 
-const functions = functionsOf(synthesise("prod"));
-
-const keysOf = ({ Condition }: Statement): readonly string[] =>
-  [Condition?.["ForAllValues:StringLike"]?.["dynamodb:LeadingKeys"]].flat().map(String);
-
 /** Whoever asks GitHub counts that, and keeps which repository he found there; also to answer what only reads. */
 const ABOUT_GITHUB: readonly string[] = [
   PARTITIONS.githubBudget,
@@ -36,86 +28,6 @@ const ABOUT_GITHUB: readonly string[] = [
 ];
 const isAboutGitHub = (statement: Statement): boolean =>
   keysOf(statement).every((pattern) => ABOUT_GITHUB.includes(pattern));
-
-/** Which function asks first, and which tells what was spent, is chance: each that asks GitHub may be the one. */
-const FIRST_ASKED: readonly string[] = ["PutItem githubRepositories", "PutItem githubNames", "UpdateItem githubBudget"];
-const isByChance = ({ name }: DeployedFunction, right: string): boolean =>
-  needsOf(name).gitHub === true && FIRST_ASKED.includes(right);
-
-const table = ({ statements }: DeployedFunction): readonly Statement[] =>
-  statements.filter(({ Action }) =>
-    Action.some((action) => action.startsWith("dynamodb:") && !/Stream|Record|Shard/u.test(action)),
-  );
-
-const nameOfPattern = new Map<string, string>(Object.entries(PARTITIONS).map(([name, pattern]) => [pattern, name]));
-const folderOf = (resource: unknown): string =>
-  /\/(?<folder>[a-z]+)\/\*/u.exec(JSON.stringify(resource))?.groups?.["folder"] ?? "?";
-
-/** In the recorder's words. */
-function allowed(one: DeployedFunction): readonly string[] {
-  const fromTable = table(one).flatMap((statement) =>
-    statement.Action.flatMap((action) =>
-      keysOf(statement).map(
-        (pattern) => `${action.slice("dynamodb:".length)} ${nameOfPattern.get(pattern) ?? pattern}`,
-      ),
-    ),
-  );
-  const beside = one.statements.flatMap(({ Action, Resource }) =>
-    Action.flatMap((action) => {
-      const [service, call = ""] = action.split(":");
-      if (service === "secretsmanager") return [`${call} secret`];
-      if (service === "s3" && call !== "ListBucket") return Resource.map((at) => `${call} ${folderOf(at)}/`);
-      return service === "scheduler" ? [`${call} schedules`] : [];
-    }),
-  );
-  return [...fromTable, ...beside];
-}
-
-/** As IAM matches; patterns hold nothing else that a regular expression would read. */
-const isLike = (pattern: string, key: string): boolean =>
-  new RegExp(`^${pattern.replaceAll("*", ".*")}$`, "su").test(key);
-
-function mayDo(one: DeployedFunction, what: string, pk: string): boolean {
-  const [call = "", where = ""] = what.split(" ");
-  if (!isPartition(where)) return allowed(one).includes(what);
-  return table(one).some(
-    (statement) =>
-      statement.Action.includes(`dynamodb:${call}`) && keysOf(statement).some((pattern) => isLike(pattern, pk)),
-  );
-}
-
-describe("what functions did and what they may do", () => {
-  let calls: Recorded;
-  beforeAll(async () => {
-    calls = together(await recorded("stream"), await recorded("sweep"));
-  }, 420_000);
-
-  const callsOf = (name: string): ReadonlyMap<string, string> => calls.get(name) ?? new Map<string, string>();
-
-  test("every function that stores or reads anything was seen doing it", () => {
-    const silent = functions.filter(({ name }) => callsOf(name).size === 0).map(({ name }) => name);
-    expect(silent.toSorted()).toEqual(["get-open-api", "get-status", "unknown-path"]);
-    const known = new Set(functions.map(({ name }) => name));
-    expect([...calls.keys()].filter((name) => !known.has(name))).toEqual([]);
-  });
-
-  test.each(functions)("$name may do all that it did", (one) => {
-    const refused = [...callsOf(one.name)].filter(([what, pk]) => !mayDo(one, what, pk)).map(([what]) => what);
-    expect(refused).toEqual([]);
-  });
-
-  test.each(functions)("$name did all that it may do", (one) => {
-    const did = callsOf(one.name);
-    // The secret is read where a function is made of its environment, which the bundles' test does.
-    const rights = allowed(one).filter((right) => right !== "GetSecretValue secret");
-    expect(rights.filter((right) => !did.has(right) && !isByChance(one, right))).toEqual([]);
-  });
-
-  test("what whoever comes first does at GitHub was done by somebody", () => {
-    const done = new Set([...calls.values()].flatMap((one) => [...one.keys()]));
-    for (const right of FIRST_ASKED) expect(done).toContain(right);
-  });
-});
 
 describe.each(stageNames)("rights of stage %s", (stage) => {
   const all = functionsOf(synthesise(stage));
@@ -173,7 +85,7 @@ describe.each(stageNames)("rights of stage %s", (stage) => {
     const rights = readers
       .flatMap((one) => table(one))
       .map(({ Action, ...rest }) => [Action, keysOf({ Action, ...rest })]);
-    expect(rights).toEqual([[["dynamodb:GetItem"], ["=TOKEN#*", "*#TOKENS"]]]);
+    expect(rights).toEqual([[["dynamodb:GetItem"], ["*#TOKENS", "=TOKEN#*"]]]);
   });
 
   test("the App's secret is read by those that talk to GitHub or hear it, and by nobody else", () => {
