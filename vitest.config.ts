@@ -16,7 +16,7 @@ export default defineConfig({
     expect: { poll: { timeout: 120_000 } },
     pool: "forks",
     // On two cores: what starts processes waits for them part of the time.
-    maxWorkers: 3,
+    maxWorkers: 4,
     unstubGlobals: true,
     projects: [
       {
