@@ -65,6 +65,8 @@ function sparing(save: () => void): { readonly soon: () => void; readonly now: (
 
 export function startStream(parts: StreamParts): Stream {
   const client = new DynamoDBStreamsClient(connection({ name: parts.table.name, endpoint: parts.endpoint }));
+  // It builds a copy of every record for a logger that is not there.
+  client.middlewareStack.remove("loggerMiddleware");
   const stopping = new AbortController();
   const wake = waker(stopping.signal);
   const emptyReads = new EmptyReads(parts.mappings.map(({ name }) => name));

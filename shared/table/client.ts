@@ -21,6 +21,18 @@ export type TableAddress = {
  */
 const LOCAL_CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" };
 
+/** In the place of a signature. The embedded table looks for one, and does not look at it. */
+const UNSIGNED = {
+  authorization:
+    "AWS4-HMAC-SHA256 Credential=local/20240101/local/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
+  "x-amz-date": "20240101T000000Z",
+};
+
+/** Behind a socket of its owner's alone nobody checks a signature, and to make one is a good part of a call. */
+const noSigner: Extract<NonNullable<DynamoDBClientConfig["signer"]>, { readonly sign: unknown }> = {
+  sign: async (request) => ({ ...request, headers: { ...request.headers, ...UNSIGNED } }),
+};
+
 /** How both clients of a table (documents and its stream) connect. */
 export function connection(address: TableAddress): DynamoDBClientConfig {
   const socketPath = /^unix:(?<path>.+)$/u.exec(address.endpoint ?? "")?.groups?.["path"];
@@ -40,6 +52,7 @@ export function connection(address: TableAddress): DynamoDBClientConfig {
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(address.region === undefined ? (local ? { region: "local" } : {}) : { region: address.region }),
     ...(local ? { credentials: LOCAL_CREDENTIALS } : {}),
+    ...(socketPath === undefined ? {} : { signer: noSigner }),
   };
 }
 
