@@ -80,7 +80,7 @@ const factsOf = ({ run, branch, commit, prNumbers, attempt }: Omit<CheckReport, 
   testRun: run,
 });
 
-const HOW = "install bubblewrap, or start with --trust-this-machine if you trust whoever may push a pull request";
+const HOW = "install bubblewrap, or start with --trust-this-machine if you trust everybody who may push a pull request";
 
 /** Without a sandbox, or beside a table that believes everybody, a check could do what the service can. */
 function permitOf(options: GitHostsOptions, sandbox: Sandbox | undefined): Permit {

@@ -38,7 +38,7 @@ export type Stream = {
   readonly stop: () => Promise<void>;
 };
 
-/** Whatever this process writes nudges: only what another one wrote waits so long. */
+/** This process nudges after each write; only what another process wrote waits this long. */
 const POLL_MS = 250;
 const AFTER_TROUBLE_MS = 500;
 const SAVE_EVERY_MS = 250;

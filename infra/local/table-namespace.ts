@@ -11,7 +11,7 @@ export type Namespace = (command: Command) => Command;
 
 const PROBE_MS_MAX = 10_000;
 
-/** With its own processes, too: whoever ends the first of them ends them all, and no table stays behind. */
+/** With a process namespace, too: when its first process ends, all others end, and no table stays behind. */
 const UNSHARED = ["--map-root-user", "--net", "--pid", "--fork", "--kill-child"];
 
 /** bubblewrap brings the loopback device up by itself. */

@@ -2,14 +2,14 @@
  * The embedded DynamoDB as a child process: started, kept alive while its server lives, stopped with it.
  * Every write it acknowledged is in its SQLite file (WAL, flushed at each commit), so killing it loses nothing.
  *
- * It believes whoever reaches it. On data it therefore runs in a network namespace and is reached by a Unix socket in
- * a folder of its owner's alone; where this machine has no namespaces, it listens on loopback and `isOpen` says so. In
+ * It obeys every program that can connect. On data it therefore runs in a network namespace, and its only door is a
+ * Unix socket in a folder that only its owner can read; where this machine has no namespaces, it listens on loopback and `isOpen` says so. In
  * memory, for tests, it always listens on loopback.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Log } from "../../shared/kernel/log.ts";
@@ -51,7 +51,7 @@ const RESTART_AFTER_MS = [50, 100, 250, 500, 1_000, 2_000, 5_000];
  * The shell turns into the table (same pid), beside a watcher that ends it when its standard input closes: a server
  * that is killed closes it without a word, and no table stays behind.
  */
-const WATCHED = 'exec 3<&0 </dev/null; (cat <&3 >/dev/null 2>&1; kill -TERM $$) & exec 3<&-; exec "$0" "$@"';
+const WATCHED = 'umask 177; exec 3<&0 </dev/null; (cat <&3 >/dev/null 2>&1; kill -TERM $$) & exec 3<&-; exec "$0" "$@"';
 
 const DOORKEEPER = fileURLToPath(new URL("table-doorkeeper.ts", import.meta.url));
 
@@ -69,7 +69,8 @@ const SOCKET_PATH_BYTES_MAX = 100;
 
 /** In the data folder; where its path is too long for a socket, in a private folder beside other temporary ones. */
 function socketPath(data: string): { readonly path: string; readonly remove: () => void } {
-  const path = join(data, "table.sock");
+  // Whole: command-line tools read it in folders of their own.
+  const path = resolve(data, "table.sock");
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, remove: () => rmSync(path, { force: true }) };
   const folder = mkdtempSync(join(tmpdir(), "mainline-"));
   return { path: join(folder, "table.sock"), remove: () => rmSync(folder, { recursive: true, force: true }) };
@@ -192,7 +193,7 @@ export async function startTableProcess(options: TableProcessOptions): Promise<T
   return keepAlive({ child, door, log, launch: () => launch(door) });
 }
 
-/** The database, whoever made it and with whatever rights. */
+/** Makes the files of an existing database readable by their owner alone. */
 function makePrivate(data: string): void {
   for (const path of [databasePath(data), `${databasePath(data)}-wal`, `${databasePath(data)}-shm`])
     if (existsSync(path)) chmodSync(path, PRIVATE_FILE);

@@ -21,7 +21,7 @@ export type Watch = {
 export type Told = { readonly state: string; readonly summary: string };
 
 const LOOK_EVERY_MS = 250;
-/** Without any move. The longest test takes seconds on two idle cores: only a promise that is broken takes so long. */
+/** How long nothing may move. The longest test takes seconds on two idle cores; only a broken promise takes this long. */
 const STANDSTILL_MS = 180_000;
 
 export function createWatch(client: Client, screen: Screen, pullRequests: readonly SamplePullRequest[]): Watch {

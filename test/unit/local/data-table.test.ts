@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, describe, expect, it } from "vitest";
@@ -190,6 +190,13 @@ describe("the table of a data folder", () => {
     const data = aFolder();
     const { endpoint, isOpen } = await keep(openServerTable({ data, namespace: async () => undefined }));
     expect([endpoint, isOpen]).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/u), true]);
+    expect(statSync(join(data, "table.db")).mode & 0o777).toBe(0o600);
+  });
+
+  it("is named whole, so that a tool in another folder finds it", async () => {
+    const data = aFolder();
+    const { endpoint } = await keep(openServerTable({ data: relative(process.cwd(), data) }));
+    expect(endpoint).toBe(`unix:${join(data, "table.sock")}`);
   });
 
   it("is reached in a folder whose path is too long for a socket", async () => {
